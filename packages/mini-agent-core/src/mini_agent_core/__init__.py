@@ -1,0 +1,1 @@
+"""The loop, the contracts and the tools of a coding agent."""
