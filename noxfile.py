@@ -97,6 +97,13 @@ def steps(session: nox.Session) -> None:
 
 
 @nox.session
+def docs(session: nox.Session) -> None:
+    """The site, built strictly: no broken link, no missing page."""
+    sync(session, "--only-group=docs")
+    session.run("zensical", "build", "--strict", "--clean")
+
+
+@nox.session
 def selfcheck(session: nox.Session) -> None:
     """Break the course on purpose, many times; the matrix must notice each time."""
     sync(session)
