@@ -1,0 +1,113 @@
+"""Puts snapshots on disk as packages, and writes only what differs.
+
+The build is keyed by content: a snapshot lies in a folder named after what is in it, so an
+edited source can never run as old code and two processes never see each other's half.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mini_agent_steps.course import Course
+    from mini_agent_steps.snapshot import Snapshot
+
+CACHE_VARIABLE = "MINI_AGENT_STEPS_CACHE"
+
+_KEEP_SECONDS = 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A snapshot on disk. ``folder`` goes on the import path; the package lies inside it."""
+
+    snapshot: Snapshot
+    folder: Path
+    written: int
+
+    @property
+    def package_folder(self) -> Path:
+        """The package's own folder."""
+        return self.folder / self.snapshot.step.package
+
+
+def cache_folder(course: Course) -> Path:
+    """Where a course's snapshots are built: the user's cache, never the course's own folder."""
+    base = os.environ.get(CACHE_VARIABLE) or os.environ.get("XDG_CACHE_HOME")
+    home = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
+    key = hashlib.sha256(str(course.root.resolve()).encode()).hexdigest()[:12]
+    return Path(base or home) / "mini-agent-steps" / key
+
+
+def build(course: Course, snapshots: Iterable[Snapshot]) -> list[Built]:
+    """Make every snapshot importable; return where each is and how many files were written.
+
+    Where the cache cannot be written, the snapshots go to a new temporary folder.
+    """
+    cache = cache_folder(course)
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        cache = Path(tempfile.mkdtemp(prefix="mini-agent-steps-"))
+    built = []
+    for snapshot in snapshots:
+        folder = cache / snapshot.step.package / snapshot.digest
+        built.append(Built(snapshot, folder, write_package(folder, snapshot)))
+        os.utime(folder)
+        _forget_old(folder)
+    return built
+
+
+def build_into(out: Path, snapshots: Iterable[Snapshot]) -> list[Built]:
+    """Write every snapshot as a package right below ``out``; return what was written.
+
+    Files of an earlier build that a snapshot no longer has are removed, nothing else is.
+    """
+    return [Built(snapshot, out, write_package(out, snapshot)) for snapshot in snapshots]
+
+
+def write_package(folder: Path, snapshot: Snapshot) -> int:
+    """Make ``folder`` hold the snapshot's package; return the number of files changed."""
+    package = folder / snapshot.step.package
+    package.mkdir(parents=True, exist_ok=True)
+    changed = 0
+    for path, text in snapshot.files.items():
+        changed += write_if_different(package / path, text)
+    for stale in package.iterdir():
+        if stale.is_file() and stale.name not in snapshot.files:
+            stale.unlink()
+            changed += 1
+    return changed
+
+
+def write_if_different(path: Path, text: str) -> bool:
+    """Write a text file whole or not at all; return whether it had to be written."""
+    data = text.encode()
+    try:
+        if path.read_bytes() == data:
+            return False
+    except OSError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    Path(temporary).chmod(0o644)
+    Path(temporary).replace(path)
+    return True
+
+
+def _forget_old(folder: Path) -> None:
+    """Remove builds of the same step that nobody has used for a day."""
+    for other in folder.parent.iterdir():
+        if other != folder and time.time() - other.stat().st_mtime > _KEEP_SECONDS:
+            shutil.rmtree(other, ignore_errors=True)
