@@ -1,0 +1,281 @@
+"""The model client for the Anthropic Messages API: the only importer of the SDK, and lazily.
+
+The SDK carries requests and parses the stream's lines. Reading the reply, timing it and
+asking again are ours, so that a stalled stream ends, a wait is reported, and nothing that was
+shown is ever asked for twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import time
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from mini_agent_core.anthropic_request import request_body
+from mini_agent_core.anthropic_wire import ReplyReader
+from mini_agent_core.errors import (
+    ConfigurationError,
+    ModelConnectionError,
+    ModelError,
+    ModelRequestError,
+    ProtocolBreach,
+    TruncatedReply,
+)
+from mini_agent_core.events import RetryScheduled
+from mini_agent_core.redaction import Redactor
+from mini_agent_core.retry import delay_before, may_pass
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+    import anthropic
+    import httpx2
+
+    from mini_agent_core.events import ModelEvent
+    from mini_agent_core.interfaces import ModelRequest
+
+DEFAULT_MAX_TOKENS = 32_000
+DEFAULT_MAX_RETRIES = 4
+DEFAULT_IDLE_TIMEOUT = 120.0
+DEFAULT_LONGEST_WAIT = 120.0
+CONNECT_TIMEOUT = 10.0
+DRAIN_TIMEOUT = 0.25
+
+
+def preload() -> None:
+    """Import the SDK, which takes a second or more; call it in a thread while the user types."""
+    import anthropic  # noqa: F401  # the one lazy import of the SDK
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """A failed attempt: what it comes to, and whether and when another may be made."""
+
+    error: ModelError
+    may_pass: bool
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class AnthropicClient:
+    """Streams replies from the Messages API (a ``ModelClient``).
+
+    It belongs to one event loop. Close it with ``close`` when done.
+
+    Args:
+        model: the model's id.
+        api_key: the credential. It appears in no error and no event.
+        base_url: where the service is, if not at its usual place; without ``/v1``.
+        max_tokens: the most a reply may hold, thinking included.
+        max_retries: how often a request that may pass is asked again; 0 for never.
+        idle_timeout: the longest silence of the connection, in seconds.
+        longest_wait: a service that asks for a longer wait than this, in seconds, is not
+            waited for: its error is raised.
+        http_client: an ``httpx2.AsyncClient`` to use instead of the SDK's own.
+
+    Raises:
+        ConfigurationError: a value that cannot work.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        api_key: str,
+        base_url: str | None = None,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        max_retries: int = DEFAULT_MAX_RETRIES,
+        idle_timeout: float = DEFAULT_IDLE_TIMEOUT,
+        longest_wait: float = DEFAULT_LONGEST_WAIT,
+        http_client: httpx2.AsyncClient | None = None,
+    ) -> None:
+        _check_settings(model, api_key, max_tokens, max_retries, idle_timeout)
+        self._model = model
+        self._api_key = api_key
+        self._base_url = base_url
+        self._max_tokens = max_tokens
+        self._max_retries = max_retries
+        self._idle_timeout = idle_timeout
+        self._longest_wait = longest_wait
+        self._http_client = http_client
+        self._redact = Redactor((api_key,)).redact
+        self._sdk: anthropic.AsyncAnthropic | None = None
+
+    @property
+    def model(self) -> str:
+        """The id of the model that is asked."""
+        return self._model
+
+    async def close(self) -> None:
+        """Close the connections. The client can not be used afterwards."""
+        if self._sdk is not None:
+            await self._sdk.close()
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Yield one reply's events, asking again as long as nothing of it has been yielded.
+
+        Raises:
+            ConfigurationError: the SDK refuses the settings.
+            ModelError: the reply could not be had, or breaks the protocol.
+        """
+        sdk = await self._connected()
+        body = request_body(request, model=self._model, max_tokens=self._max_tokens)
+        attempt = 1
+        while True:
+            yielded = False
+            try:
+                async with aclosing(self._attempt(sdk, body, attempt)) as events:
+                    async for event in events:
+                        yielded = True
+                        yield event
+                return
+            except Exception as error:  # noqa: BLE001  # what is not the SDK's is raised again
+                failure = self._failure(error)
+            attempt += 1
+            if yielded or not failure.may_pass or attempt > self._max_retries + 1:
+                raise failure.error
+            chance = random.random()  # spreads clients out, protects nothing
+            delay = delay_before(attempt, failure.headers, now=time.time(), chance=chance)
+            if delay > self._longest_wait:
+                raise failure.error
+            yield RetryScheduled(str(failure.error), attempt, delay)
+            await asyncio.sleep(delay)
+
+    async def _attempt(
+        self, sdk: anthropic.AsyncAnthropic, body: dict[str, Any], attempt: int
+    ) -> AsyncGenerator[ModelEvent, None]:
+        reader = ReplyReader()
+        headers = {"x-stainless-retry-count": str(attempt - 1)}
+        raw_events = await sdk.messages.create(**body, extra_headers=headers)
+        completed: ModelEvent | None = None
+        try:
+            async for raw in raw_events:
+                for event in reader.read(_as_dict(raw)):
+                    if reader.finished:
+                        completed = event
+                        break
+                    yield event
+                if completed is not None:
+                    await _read_to_end(raw_events, reader)
+                    break
+        finally:
+            await raw_events.close()
+        reader.finish()
+        if completed is not None:
+            yield completed
+
+    async def _connected(self) -> anthropic.AsyncAnthropic:
+        if self._sdk is None:
+            self._sdk = await asyncio.to_thread(self._connect)
+        return self._sdk
+
+    def _connect(self) -> anthropic.AsyncAnthropic:
+        import anthropic  # a second of import, spared to whoever never asks
+        import httpx2  # comes with it
+
+        timeout = httpx2.Timeout(
+            self._idle_timeout, connect=min(CONNECT_TIMEOUT, self._idle_timeout)
+        )
+        try:
+            return anthropic.AsyncAnthropic(
+                api_key=self._api_key,
+                base_url=self._base_url,
+                max_retries=0,  # asking again is ours: the SDK would wait without a word
+                timeout=timeout,
+                http_client=self._http_client,
+            )
+        except (TypeError, ValueError, httpx2.InvalidURL) as error:
+            raise ConfigurationError(self._redact(f"the model client: {error}")) from None
+
+    def _failure(self, error: Exception) -> _Failure:
+        """Say in our terms what went wrong. The key is nowhere in it, nor in what caused it."""
+        import anthropic  # loaded by now
+        import httpx2  # comes with it
+
+        if isinstance(error, ModelRequestError):
+            return _Failure(error, may_pass(error.status or 200, error.error_type, {}))
+        if isinstance(error, ModelError):
+            return _Failure(error, may_pass=isinstance(error, TruncatedReply))
+        if isinstance(error, anthropic.APIStatusError):
+            return self._refusal(error)
+        if isinstance(error, anthropic.APITimeoutError | httpx2.TimeoutException):
+            silence = f"the service was silent for {self._idle_timeout:g} seconds"
+            return _Failure(ModelConnectionError(silence), may_pass=True)
+        if isinstance(error, anthropic.APIConnectionError | httpx2.HTTPError):
+            reason = self._redact(_root_of(error))
+            where = self._base_url or "the service"
+            lost = ModelConnectionError(f"the connection to {where} failed: {reason}")
+            return _Failure(lost, may_pass=True)
+        if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
+            return _Failure(ProtocolBreach("a line of the stream is not JSON"), may_pass=False)
+        raise error
+
+    def _refusal(self, error: anthropic.APIStatusError) -> _Failure:
+        status, kind = error.status_code, error.type
+        text = self._redact(_message_of(error))
+        where = "broke off its reply" if status < 400 else f"answered {status}"
+        message = f"the service {where}: {kind or 'error'}: {text}"
+        refusal = ModelRequestError(
+            message, status=status, error_type=kind, request_id=error.request_id
+        )
+        headers = error.response.headers if status >= 400 else {}
+        return _Failure(refusal, may_pass(status, kind, headers), headers)
+
+
+def _check_settings(
+    model: str, api_key: str, max_tokens: int, max_retries: int, idle_timeout: float
+) -> None:
+    if not model.strip():
+        raise ConfigurationError("no model is set")
+    if not api_key:
+        raise ConfigurationError("no API key is set")
+    if not api_key.isascii() or not api_key.isprintable() or " " in api_key:
+        raise ConfigurationError("the API key holds a blank or another character no key has")
+    if max_tokens < 1:
+        raise ConfigurationError(f"max_tokens must be at least 1, not {max_tokens}")
+    if max_retries < 0:
+        raise ConfigurationError(f"max_retries must not be negative: {max_retries}")
+    if not idle_timeout > 0:
+        raise ConfigurationError(f"idle_timeout must be more than 0 seconds, not {idle_timeout}")
+
+
+def _message_of(error: anthropic.APIStatusError) -> str:
+    """Return the service's own words, without the SDK's around them."""
+    body = error.body
+    inner = body.get("error") if isinstance(body, dict) else None
+    message = inner.get("message") if isinstance(inner, dict) else None
+    text = message if isinstance(message, str) and message else error.message
+    return " ".join(text.split())[:1000]
+
+
+async def _read_to_end(raw_events: anthropic.AsyncStream[Any], reader: ReplyReader) -> None:
+    """Read on after the reply's last event, so that the connection can be used again.
+
+    The reply is whole: a connection that breaks now, or stays open, takes nothing from it.
+    """
+    import httpx2  # loaded by now
+
+    with suppress(TimeoutError, httpx2.HTTPError):
+        async with asyncio.timeout(DRAIN_TIMEOUT):
+            async for raw in raw_events:
+                for _ in reader.read(_as_dict(raw)):
+                    pass
+
+
+def _root_of(error: BaseException) -> str:
+    """Return what the system said, from under the libraries' layers."""
+    root = error
+    while (inner := root.__cause__ or root.__context__) is not None:
+        root = inner
+    if isinstance(root, OSError) and root.errno and root.errno > 0:
+        return os.strerror(root.errno)
+    return str(root) or str(error) or type(root).__name__
+
+
+def _as_dict(event: Any) -> dict[str, Any]:
+    """Return the event as the service sent it: fields the SDK does not know are kept."""
+    return cast("dict[str, Any]", event.model_dump(exclude_unset=True, warnings=False))

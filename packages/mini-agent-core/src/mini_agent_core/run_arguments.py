@@ -1,0 +1,78 @@
+"""What a caller may get wrong, said at once and before anything is recorded."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from mini_agent_core.messages import AssistantMessage, UserMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mini_agent_core.interfaces import Tool
+    from mini_agent_core.messages import Message
+    from mini_agent_core.session import Session
+
+_TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+def tools_by_name(tools: Sequence[Tool]) -> Mapping[str, Tool]:
+    """Return the tools by their names.
+
+    Raises:
+        ValueError: two have the same name, or one has a name that no service accepts.
+    """
+    by_name: dict[str, Tool] = {}
+    for tool in tools:
+        if not _TOOL_NAME.fullmatch(tool.name):
+            raise ValueError(f"not a tool name: {tool.name!r} (letters, digits, _ and -, up to 64)")
+        if tool.name in by_name:
+            raise ValueError(f"two tools are called {tool.name}")
+        by_name[tool.name] = tool
+    return by_name
+
+
+def history_before(history: Sequence[Message], session: Session | None) -> Sequence[Message]:
+    """Return what came before the run: the session's history if there is one.
+
+    Raises:
+        ValueError: both are given, and differ.
+    """
+    if session is None:
+        return history
+    if history and tuple(history) != session.messages:
+        raise ValueError("history differs from the session's; leave it out")
+    return session.messages
+
+
+def opening_message(prompt: Any, before: Sequence[Message]) -> UserMessage | None:
+    """Return the message a run begins with, or None to go on where the history stops.
+
+    Raises:
+        TypeError: the prompt is neither a text nor a user message.
+        ValueError: the prompt is empty, or there is nothing to go on with.
+    """
+    if prompt is None:
+        last = before[-1] if before else None
+        if last is None or (isinstance(last, AssistantMessage) and last.stop_reason == "end_turn"):
+            raise ValueError("there is nothing to go on with: give a prompt")
+        return None
+    message = UserMessage(prompt) if isinstance(prompt, str) else prompt
+    if not isinstance(message, UserMessage) or not isinstance(message.text, str):
+        raise TypeError(f"prompt must be a str or a UserMessage, not {type(prompt).__name__}")
+    if not message.text.strip():
+        raise ValueError("the prompt is empty")
+    return message
+
+
+def check_max_turns(max_turns: Any) -> None:
+    """Return if ``max_turns`` is an int of at least 1.
+
+    Raises:
+        TypeError, ValueError: it is not.
+    """
+    if isinstance(max_turns, bool) or not isinstance(max_turns, int):
+        raise TypeError(f"max_turns must be an int, not {type(max_turns).__name__}")
+    if max_turns < 1:
+        raise ValueError(f"max_turns must be at least 1, not {max_turns}")

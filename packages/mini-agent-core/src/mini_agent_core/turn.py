@@ -1,0 +1,63 @@
+"""One stream, one assistant message: whole and checked, or nothing."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING, cast
+
+from mini_agent_core.errors import TruncatedReply
+from mini_agent_core.events import BlockCompleted, ReplyCompleted
+from mini_agent_core.messages import AssistantMessage
+from mini_agent_core.replies import check_reply
+from mini_agent_core.waiting import interruptible
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from typing import Any
+
+    from mini_agent_core.cancellation import CancelToken
+    from mini_agent_core.events import ModelEvent
+    from mini_agent_core.interfaces import ModelClient, ModelRequest
+    from mini_agent_core.messages import AssistantBlock
+    from mini_agent_core.record import Record
+
+
+async def stream_reply(
+    client: ModelClient, request: ModelRequest, record: Record, cancel: CancelToken
+) -> AssistantMessage | None:
+    """Return the model's reply, or None if the token was set before it was whole.
+
+    Deltas and retries are passed on to the observer as they come.
+
+    Raises:
+        ModelError: whatever the client raises, and a reply that breaks the protocol.
+    """
+    reply: AssistantMessage | None = None
+    with interruptible(cancel):
+        reply = await _consume(client, request, record, cancel)
+    record.raise_failure()
+    if reply is None or cancel.is_set:
+        return None
+    check_reply(reply, record.ledger.used_ids)
+    return reply
+
+
+async def _consume(
+    client: ModelClient, request: ModelRequest, record: Record, cancel: CancelToken
+) -> AssistantMessage | None:
+    blocks: list[AssistantBlock] = []
+    stream = cast("AsyncGenerator[ModelEvent, Any]", client.stream(request))
+    async with aclosing(stream):
+        async for event in stream:
+            if cancel.is_set:
+                return None
+            match event:
+                case BlockCompleted(block):
+                    blocks.append(block)
+                case ReplyCompleted(stop_reason, usage, model):
+                    return AssistantMessage(tuple(blocks), stop_reason, usage, model)
+                case _:
+                    record.notify(event)
+                    if record.failure is not None:
+                        return None
+    raise TruncatedReply("the model client's stream ended before its reply was complete")
