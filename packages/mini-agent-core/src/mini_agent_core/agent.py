@@ -28,7 +28,7 @@ from mini_agent_core.turn import stream_reply
 from mini_agent_core.waiting import interruptible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from mini_agent_core.interfaces import (
@@ -118,35 +118,13 @@ async def run_agent(
         Exception: what a tool, the gate, the context policy or the observer raised. The history
             is whole: every call is closed.
     """
-    by_name = tools_by_name(tools)
+    check_max_turns(max_turns)
     before = history_before(history, session)
     opening = opening_message(prompt, before)
-    check_max_turns(max_turns)
     cancel = cancel or CancelToken()
     record = Record(before, session, observer, cancel)
-
-    def result(stop_reason: RunStopReason, turns: int) -> RunResult:
-        record.raise_failure()
-        return RunResult(stop_reason, record.messages, turns)
-
-    if cancel.is_set:
-        return result("aborted", 0)
-    await close_calls(record.ledger.open_calls, INTERRUPTED, record)
-    if opening is not None:
-        await record.record(opening)
-    for turn in range(1, max_turns + 1):
-        record.raise_failure()
-        reply = await _take_turn(turn, client, system, tuple(tools), context, record, cancel)
-        if reply is None:
-            return result("aborted", turn - 1)
-        if reply.stop_reason == "tool_use":
-            await run_tool_calls(reply.tool_calls, by_name, before_tool_call, record, cancel)
-        else:
-            await close_calls(reply.tool_calls, _cut_off(reply.stop_reason), record)
-        record.raise_failure()
-        if reply.stop_reason in _ENDS_THE_RUN:
-            return result(_ENDS_THE_RUN[reply.stop_reason], turn)
-    return result(_after_the_last_turn(cancel), max_turns)
+    run = _Run(client, system, tools_by_name(tools), before_tool_call, context, record, cancel)
+    return await run.to_its_end(opening, max_turns)
 
 
 def run_agent_sync(prompt: UserMessage | str | None, **options: Any) -> RunResult:
@@ -154,35 +132,62 @@ def run_agent_sync(prompt: UserMessage | str | None, **options: Any) -> RunResul
     return asyncio.run(run_agent(prompt, **options))
 
 
-async def _take_turn(
-    number: int,
-    client: ModelClient,
-    system: str,
-    tools: tuple[Tool, ...],
-    policy: ContextPolicy,
-    record: Record,
-    cancel: CancelToken,
-) -> AssistantMessage | None:
-    """Ask for one reply and record it; None if the token was set before that."""
-    if cancel.is_set:
-        return None
-    context: Context | None = None
-    with interruptible(cancel):
-        context = await policy(record.messages)
-    if context is None or cancel.is_set:
-        return None
-    for message in context.record:
-        await record.record(message)
-    record.notify(TurnStarted(number))
-    record.raise_failure()
-    reply = await stream_reply(client, ModelRequest(system, context.send, tools), record, cancel)
-    if reply is not None:
-        await record.record(reply)
-    return reply
+@dataclass(frozen=True, slots=True)
+class _Run:
+    client: ModelClient
+    system: str
+    tools: Mapping[str, Tool]
+    gate: BeforeToolCall
+    policy: ContextPolicy
+    record: Record
+    cancel: CancelToken
 
+    async def to_its_end(self, opening: UserMessage | None, max_turns: int) -> RunResult:
+        if self.cancel.is_set:
+            return self._result("aborted", 0)
+        await close_calls(self.record.ledger.open_calls, INTERRUPTED, self.record)
+        if opening is not None:
+            await self.record.record(opening)
+        for turn in range(1, max_turns + 1):
+            self.record.raise_failure()
+            reply = await self._ask(turn)
+            if reply is None:
+                return self._result("aborted", turn - 1)
+            await self._act_on(reply)
+            if reply.stop_reason in _ENDS_THE_RUN:
+                return self._result(_ENDS_THE_RUN[reply.stop_reason], turn)
+        return self._result("max_turns", max_turns)
 
-def _after_the_last_turn(cancel: CancelToken) -> RunStopReason:
-    return "aborted" if cancel.is_set else "max_turns"
+    async def _ask(self, turn: int) -> AssistantMessage | None:
+        """Ask for one reply and record it; None if the token was set before that."""
+        if self.cancel.is_set:
+            return None
+        context: Context | None = None
+        with interruptible(self.cancel):
+            context = await self.policy(self.record.messages)
+        if context is None or self.cancel.is_set:
+            return None
+        for message in context.record:
+            await self.record.record(message)
+        self.record.notify(TurnStarted(turn))
+        self.record.raise_failure()
+        request = ModelRequest(self.system, context.send, tuple(self.tools.values()))
+        reply = await stream_reply(self.client, request, self.record, self.cancel)
+        if reply is not None:
+            await self.record.record(reply)
+        return reply
+
+    async def _act_on(self, reply: AssistantMessage) -> None:
+        if reply.stop_reason == "tool_use":
+            await run_tool_calls(reply.tool_calls, self.tools, self.gate, self.record, self.cancel)
+        else:
+            await close_calls(reply.tool_calls, _cut_off(reply.stop_reason), self.record)
+
+    def _result(self, stop_reason: RunStopReason, turns: int) -> RunResult:
+        self.record.raise_failure()
+        if stop_reason == "max_turns" and self.cancel.is_set:
+            stop_reason = "aborted"  # the last tool call may have been stopped
+        return RunResult(stop_reason, self.record.messages, turns)
 
 
 def _cut_off(stop_reason: StopReason) -> str:

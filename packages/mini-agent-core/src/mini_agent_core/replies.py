@@ -24,7 +24,7 @@ def check_reply(reply: AssistantMessage, used_ids: AbstractSet[str]) -> None:
     """Return if the reply may be recorded.
 
     Raises:
-        EmptyReply: it has neither text nor a tool call, and says it is complete.
+        EmptyReply: it has neither text that shows nor a tool call, and says it is complete.
         ProtocolBreach: its stop reason does not agree with its content, or a tool call's id
             stands in it twice or in the history already.
     """
@@ -33,7 +33,7 @@ def check_reply(reply: AssistantMessage, used_ids: AbstractSet[str]) -> None:
     ids = {call.id for call in calls}
     if len(ids) < len(calls) or not used_ids.isdisjoint(ids):
         raise ProtocolBreach("the reply uses a tool call id twice, or one used before")
-    if calls or reply.text or reply.stop_reason in _MAY_BE_EMPTY:
+    if calls or reply.text.strip() or reply.stop_reason in _MAY_BE_EMPTY:
         return
     paused_with_work = reply.stop_reason == "pause_turn" and reply.blocks
     if not paused_with_work:

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from mini_agent_core.cancellation import CancelToken
 from mini_agent_core.events import BlockCompleted, ReplyCompleted, TextDelta
 from mini_agent_core.interfaces import ALLOW
-from mini_agent_core.messages import AssistantMessage, TextBlock, ToolCall, ToolResult, Usage
+from mini_agent_core.messages import (
+    AssistantMessage,
+    TextBlock,
+    ToolCall,
+    ToolMessage,
+    ToolResult,
+    Usage,
+)
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -29,7 +36,7 @@ if TYPE_CHECKING:
 
     from mini_agent_core.events import ModelEvent, RunEvent
     from mini_agent_core.interfaces import Decision, ModelRequest, Tool
-    from mini_agent_core.messages import AssistantBlock
+    from mini_agent_core.messages import AssistantBlock, Message
 
 
 class Stall:
@@ -261,7 +268,7 @@ def _items(reply: Reply) -> Iterable[ScriptItem]:
         return reply
     items: list[ScriptItem] = []
     for block in reply.blocks:
-        if isinstance(block, TextBlock):
+        if isinstance(block, TextBlock) and block.text:
             items.append(TextDelta(block.text))
         items.append(BlockCompleted(block))
     return (*items, ReplyCompleted(reply.stop_reason, reply.usage, reply.model))
@@ -277,3 +284,24 @@ async def _stall(rounds: int | None) -> None:
 def _hand_back(token: TrippingToken | None) -> None:
     if token is not None:
         token.hand_back()
+
+
+def assert_whole(history: Sequence[Message]) -> None:
+    """Fail unless each tool call of the history is answered once, right after its message.
+
+    Written apart from the code that keeps it so, to check that code.
+    """
+    waiting: list[str] = []
+    seen: set[str] = set()
+    for message in history:
+        if isinstance(message, ToolMessage):
+            assert message.tool_call_id in waiting, f"a result nobody waits for: {message}"
+            waiting.remove(message.tool_call_id)
+            continue
+        assert not waiting, f"calls without a result before {message}: {waiting}"
+        if isinstance(message, AssistantMessage):
+            waiting = [call.id for call in message.tool_calls]
+            assert len(set(waiting)) == len(waiting), f"an id twice in {message}"
+            assert seen.isdisjoint(waiting), f"an id used before in {message}"
+            seen.update(waiting)
+    assert not waiting, f"calls without a result at the end: {waiting}"
