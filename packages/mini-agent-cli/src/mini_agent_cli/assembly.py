@@ -1,0 +1,96 @@
+"""The one place where parts are chosen: which client, which tools, which gate, which session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from mini_agent_cli.errors import CliError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from mini_agent_cli.settings.resolve import Settings
+    from mini_agent_core.interfaces import ModelClient, Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Where the model is asked, and with which credential."""
+
+    api_key: str
+    base_url: str | None = None
+
+    @classmethod
+    def from_environment(cls, env: Mapping[str, str]) -> Service:
+        """Return what ``ANTHROPIC_API_KEY`` and ``ANTHROPIC_BASE_URL`` say.
+
+        Raises:
+            CliError: there is no key.
+        """
+        key = env.get("ANTHROPIC_API_KEY", "").strip()
+        if not key:
+            raise CliError(
+                "no API key: set ANTHROPIC_API_KEY (the model is chosen by --model or "
+                "ANTHROPIC_MODEL), or see the program at work without a key: mini-agent --demo"
+            )
+        return cls(key, env.get("ANTHROPIC_BASE_URL", "").strip() or None)
+
+
+class ClosingClient(Protocol):
+    """A model client with connections to close."""
+
+    @property
+    def stream(self) -> object:
+        """The model client's own method."""
+        ...
+
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a run is made of that reaches outside: the seam for tests and for other programs.
+
+    Attributes:
+        make_client: builds the model client; may have a ``close`` coroutine.
+        make_tools: builds the tools for a workspace, given the environment of its commands.
+    """
+
+    make_client: Callable[[Settings, Service], ModelClient]
+    make_tools: Callable[[Settings, Mapping[str, str]], Sequence[Tool]]
+
+
+def anthropic_client(settings: Settings, service: Service) -> ModelClient:
+    """Return the client for the Messages API. The SDK is not loaded yet."""
+    from mini_agent_core.anthropic_client import AnthropicClient
+
+    chosen = {
+        "max_tokens": settings.max_tokens,
+        "max_retries": settings.max_retries,
+        "idle_timeout": settings.idle_timeout,
+    }
+    return AnthropicClient(
+        model=settings.model,
+        api_key=service.api_key,
+        base_url=service.base_url,
+        **{name: value for name, value in chosen.items() if value is not None},  # type: ignore[arg-type]  # int or float by name
+    )
+
+
+def tools_of_the_core(settings: Settings, env: Mapping[str, str]) -> Sequence[Tool]:
+    """Return the core's own tools for the workspace."""
+    from mini_agent_cli.redaction import redactor_for
+    from mini_agent_core.tools import SandboxPolicy, workspace_tools
+
+    return workspace_tools(
+        settings.workspace,
+        env=env,
+        redact=redactor_for(env).redact,
+        sandbox=SandboxPolicy(network=settings.network) if settings.sandbox else None,
+    )
+
+
+REAL_PARTS = Parts(anthropic_client, tools_of_the_core)

@@ -1,0 +1,56 @@
+"""Where the program keeps its own files: the platform's folders, or one that the user names."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mini_agent_cli.errors import CliError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+APP = "mini-agent"
+HOME_VARIABLE = "MINI_AGENT_HOME"
+"""Names one folder for everything, instead of the platform's."""
+
+
+def config_folder(env: Mapping[str, str]) -> Path:
+    """Return the folder of the user's settings. It need not exist."""
+    if own := env.get(HOME_VARIABLE):
+        return Path(own)
+    if sys.platform == "win32":
+        return Path(env.get("APPDATA") or _home(env) / "AppData" / "Roaming") / APP
+    return Path(env.get("XDG_CONFIG_HOME") or _home(env) / ".config") / APP
+
+
+def data_folder(env: Mapping[str, str]) -> Path:
+    """Return the folder of sessions, snapshots and remembered answers. It need not exist."""
+    if own := env.get(HOME_VARIABLE):
+        return Path(own)
+    if sys.platform == "win32":
+        return Path(env.get("LOCALAPPDATA") or _home(env) / "AppData" / "Local") / APP
+    if sys.platform == "darwin":
+        return _home(env) / "Library" / "Application Support" / APP
+    return Path(env.get("XDG_DATA_HOME") or _home(env) / ".local" / "share") / APP
+
+
+def workspace_folder(env: Mapping[str, str], workspace: Path) -> Path:
+    """Return the folder in which everything about this workspace is kept."""
+    whole = str(workspace)
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", workspace.name)[:40] or "root"
+    mark = hashlib.sha256(whole.encode("utf-8", "surrogateescape")).hexdigest()[:10]
+    return data_folder(env) / "workspaces" / f"{name}-{mark}"
+
+
+def _home(env: Mapping[str, str]) -> Path:
+    home = env.get("HOME") or env.get("USERPROFILE")
+    if not home:
+        raise CliError(
+            f"there is no home folder: set HOME, or {HOME_VARIABLE} to a folder for the "
+            "program's files, or use --no-session"
+        )
+    return Path(home)

@@ -1,0 +1,26 @@
+"""What the service's errors mean for the user: the service's own words, and what to do."""
+
+from __future__ import annotations
+
+from mini_agent_cli.models import nearest_model
+from mini_agent_core.errors import ModelConnectionError, ModelRequestError
+
+
+def advise(error: Exception, model: str) -> str:
+    """Return what to do about the error; empty where the error says enough."""
+    if isinstance(error, ModelConnectionError):
+        return "check the network and ANTHROPIC_BASE_URL, then try again"
+    if not isinstance(error, ModelRequestError):
+        return ""
+    if error.status == 404 and model in str(error):
+        near = nearest_model(model)
+        hint = f"did you mean {near}? " if near and near != model else ""
+        return f"{hint}choose a model with --model or ANTHROPIC_MODEL"
+    return {
+        401: "check ANTHROPIC_API_KEY",
+        402: "check the account's credit",
+        403: "the key may not use this model or feature",
+        413: "the conversation is too large: start a new one, or /compact it",
+        429: "wait a little, then go on with --continue",
+        529: "the service is overloaded: wait a little, then go on with --continue",
+    }.get(error.status or 0, "")

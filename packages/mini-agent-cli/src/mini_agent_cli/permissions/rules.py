@@ -1,0 +1,100 @@
+"""Rules as they are written: ``tool`` or ``tool(pattern)``.
+
+run_shell(git status*)   a command: the pattern is matched against each of its segments
+edit_file(src/**)        a path from the workspace's root: * stays in a folder, ** does not
+read_file                every call of the tool
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+from mini_agent_cli.errors import UsageError
+
+SHELL_TOOL = "run_shell"
+READING_TOOLS = frozenset(("read_file", "list_files", "grep_search"))
+EDITING_TOOLS = frozenset(("edit_file", "write_file"))
+KNOWN_TOOLS = ("read_file", "list_files", "grep_search", "edit_file", "write_file", "run_shell")
+
+_WRITTEN = re.compile(r"\s*([A-Za-z0-9_*-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule. ``pattern`` is None when the tool's name alone decides."""
+
+    tool: str
+    pattern: str | None = None
+
+    def __str__(self) -> str:
+        """Return the rule as it is written."""
+        return self.tool if self.pattern is None else f"{self.tool}({self.pattern})"
+
+    def covers_tool(self, name: str) -> bool:
+        """Whether the rule speaks of this tool."""
+        return fnmatchcase(name, self.tool)
+
+    def covers_words(self, words: tuple[str, ...]) -> bool:
+        """Whether the rule's pattern matches the command made of these words."""
+        if self.pattern is None:
+            return True
+        if not words or " " in words[0]:
+            return False
+        pattern = " ".join(self.pattern.split())
+        command = " ".join(words)
+        return fnmatchcase(command, pattern) or (
+            pattern.endswith(" *") and command == pattern.removesuffix(" *")
+        )
+
+    def covers_path(self, path: str) -> bool:
+        """Whether the rule's pattern matches this path, given from the workspace's root."""
+        return self.pattern is None or _path_pattern(self.pattern).fullmatch(path) is not None
+
+
+def parse_rule(text: str, where: str) -> Rule:
+    """Return the rule that ``text`` states.
+
+    Args:
+        text: ``tool`` or ``tool(pattern)``.
+        where: what to name in the error, such as ``--allow``.
+
+    Raises:
+        UsageError: it is no rule, or names a tool that does not exist.
+    """
+    written = _WRITTEN.fullmatch(text)
+    if written is None:
+        raise UsageError(f"{where}: {text!r} is no rule; write it like run_shell(git status*)")
+    tool, pattern = written.groups()
+    if "*" not in tool and tool not in KNOWN_TOOLS:
+        close = get_close_matches(tool, KNOWN_TOOLS, n=1, cutoff=0.4)
+        hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(KNOWN_TOOLS)}"
+        raise UsageError(f"{where}: no tool is called {tool!r}; {hint}")
+    return Rule(tool, pattern)
+
+
+def exact_rule(tool: str, text: str) -> Rule:
+    """Return the rule that matches exactly this command or path."""
+    return Rule(tool, re.sub(r"([*?[])", r"[\1]", " ".join(text.split())))
+
+
+def _path_pattern(pattern: str) -> re.Pattern[str]:
+    """Translate a path pattern: ``**`` crosses folders, ``*`` and ``?`` do not."""
+    pieces: list[str] = []
+    for piece in re.findall(r"\*\*/|\*\*|\*|\?|\[[^]]+\]|[^*?[]+|\[", pattern.removeprefix("./")):
+        match piece:
+            case "**/":
+                pieces.append("(?:.*/)?")
+            case "**":
+                pieces.append(".*")
+            case "*":
+                pieces.append("[^/]*")
+            case "?":
+                pieces.append("[^/]")
+            case _ if piece.startswith("[") and piece.endswith("]"):
+                pieces.append(piece)
+            case _:
+                pieces.append(re.escape(piece))
+    return re.compile("".join(pieces), re.DOTALL)

@@ -1,0 +1,37 @@
+"""Markdown on a terminal, by way of rich."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TextIO
+
+from mini_agent_cli.render.escape import visible
+
+if TYPE_CHECKING:
+    from mini_agent_cli.render.style import Style
+
+
+def print_markdown(text: str, stream: TextIO, style: Style) -> None:
+    """Write the text, rendered, to the stream."""
+    stream.write(markdown_to_ansi(text, style))
+    stream.flush()
+
+
+def markdown_to_ansi(text: str, style: Style) -> str:
+    """Return the text rendered for a terminal of this width and colour."""
+    from io import StringIO
+
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console(
+        file=StringIO(),
+        width=style.width,
+        force_terminal=style.colour,
+        no_color=not style.colour,
+        color_system="standard" if style.colour else None,
+        highlight=False,
+        legacy_windows=False,
+    )
+    with console.capture() as captured:
+        console.print(Markdown(visible(text, keep="\n\t"), code_theme="ansi_dark"))
+    return "".join(line.rstrip() + "\n" for line in captured.get().splitlines())

@@ -1,0 +1,1 @@
+"""Settings: files, environment and flags, in that order of strength, made into one value."""

@@ -1,0 +1,147 @@
+"""Makes one ``Settings`` of files, environment and flags; the later wins, rules add up."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from mini_agent_cli.errors import UsageError
+from mini_agent_cli.folders import config_folder, workspace_folder
+from mini_agent_cli.models import DEFAULT_MODEL, find_model
+from mini_agent_cli.permissions.remembered import remembered_rules
+from mini_agent_cli.permissions.rules import Rule, parse_rule
+from mini_agent_cli.settings.files import read_settings
+from mini_agent_cli.settings.keys import WIDENING
+from mini_agent_cli.settings.trust import PROJECT_SETTINGS, is_trusted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mini_agent_cli.arguments import RunOptions
+    from mini_agent_cli.permissions.policy import Mode
+
+DEFAULT_MAX_TURNS = 50
+USER_SETTINGS = "settings.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a run is told. ``None`` leaves a value to the core's own default."""
+
+    workspace: Path
+    model: str
+    mode: Mode
+    allow: tuple[Rule, ...] = ()
+    deny: tuple[Rule, ...] = ()
+    sandbox: bool = True
+    network: bool = False
+    max_turns: int = DEFAULT_MAX_TURNS
+    max_cost: float | None = None
+    max_tokens: int | None = None
+    max_retries: int | None = None
+    idle_timeout: float | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def find_workspace(directory: str | None) -> Path:
+    """Return the folder to work in, resolved.
+
+    Raises:
+        UsageError: it is no folder, has vanished or cannot be entered.
+    """
+    try:
+        folder = Path(directory or ".").resolve(strict=True)
+        if not folder.is_dir():
+            raise UsageError(f"{folder} is no folder: name one with --directory")
+        os.listdir(folder)  # noqa: PTH208  # asks the system; the names are not wanted
+    except FileNotFoundError as error:
+        missing = directory or "the current folder"
+        raise UsageError(f"{missing} does not exist: name a folder with --directory") from error
+    except OSError as error:
+        reason = f"cannot read the folder {directory or '.'}: {error.strerror}"
+        raise UsageError(f"{reason}; name another with --directory") from error
+    return folder
+
+
+def resolve(
+    options: RunOptions, env: Mapping[str, str], workspace: Path, *, can_ask: bool
+) -> Settings:
+    """Return the settings of a run.
+
+    Args:
+        options: the flags, which win.
+        env: the environment.
+        workspace: the folder to work in, as ``find_workspace`` returns it.
+        can_ask: whether somebody is there to answer questions; decides the default mode.
+
+    Raises:
+        UsageError: a settings file, a variable or a rule that cannot work.
+    """
+    layers, warnings = _file_layers(env, workspace)
+    if model := env.get("ANTHROPIC_MODEL", "").strip():
+        layers.append(("ANTHROPIC_MODEL", {"model": model}))
+    layers.append(("", _flags(options)))
+    merged: dict[str, Any] = {}
+    rules: dict[str, tuple[Rule, ...]] = {"allow": remembered_rules(env, workspace), "deny": ()}
+    for where, layer in layers:
+        for name, value in layer.items():
+            if name in rules:
+                source = where or f"--{name}"
+                rules[name] += tuple(parse_rule(text, source) for text in value)
+            else:
+                merged[name] = value
+    settings = Settings(
+        workspace=workspace,
+        model=merged.pop("model", DEFAULT_MODEL),
+        mode=cast("Mode", merged.pop("permission_mode", "ask" if can_ask else "accept-edits")),
+        warnings=tuple(warnings),
+        allow=rules["allow"],
+        deny=rules["deny"],
+        **merged,
+    )
+    if settings.max_cost is not None and find_model(settings.model) is None:
+        raise UsageError(
+            f"--max-cost needs the price of {settings.model!r}, and the table has none "
+            "(mini-agent doctor lists the known models)"
+        )
+    return settings
+
+
+def _file_layers(
+    env: Mapping[str, str], workspace: Path
+) -> tuple[list[tuple[str, dict[str, Any]]], list[str]]:
+    layers: list[tuple[str, dict[str, Any]]] = []
+    if _has_home(env):
+        user = config_folder(env) / USER_SETTINGS
+        layers.append((str(user), read_settings(user)))
+    project = workspace / PROJECT_SETTINGS
+    values = read_settings(project)
+    widening = sorted(set(values) & set(WIDENING))
+    warnings: list[str] = []
+    if widening and not (_has_home(env) and is_trusted(env, workspace)):
+        warnings.append(
+            f"{project}: {', '.join(widening)} left out, the folder is not trusted; "
+            "read the file, then run mini-agent trust"
+        )
+        values = {name: value for name, value in values.items() if name not in widening}
+    layers.append((str(project), values))
+    return layers, warnings
+
+
+def _has_home(env: Mapping[str, str]) -> bool:
+    try:
+        workspace_folder(env, Path("/"))
+        config_folder(env)
+    except Exception:  # noqa: BLE001  # no home folder: then there are no files either
+        return False
+    return True
+
+
+def _flags(options: RunOptions) -> dict[str, Any]:
+    names = ("model", "permission_mode", "max_turns", "max_cost", "max_tokens", "idle_timeout")
+    flags = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    if options.no_sandbox:
+        flags["sandbox"] = False
+    return {**flags, "allow": list(options.allow), "deny": list(options.deny)}
