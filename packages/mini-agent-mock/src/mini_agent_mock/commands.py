@@ -1,0 +1,90 @@
+"""The commands: arguments in, exit code out. 0 is well, 1 a failed run or file, 2 wrong usage."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from mini_agent_mock import __version__
+from mini_agent_mock.errors import MockError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one command. Prints one clear line to stderr instead of raising `MockError`."""
+    arguments = _parser().parse_args(argv)
+    try:
+        code: int = arguments.command(arguments)
+    except MockError as error:
+        print(f"mini-agent-mock: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="mini-agent-mock", description="A scriptable mock of the Anthropic Messages API."
+    )
+    parser.add_argument("--version", action="version", version=f"mini-agent-mock {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    serve = commands.add_parser("serve", help="play a scenario file on a loopback port")
+    serve.add_argument("file", metavar="FILE", help="the scenario, a JSON file")
+    serve.add_argument("--port", type=int, default=0, help="port (default: a free one)")
+    serve.add_argument("--host", default="127.0.0.1", help="address (default: %(default)s)")
+    serve.add_argument("--event-log", metavar="LOG", help="write the event log to this file")
+    serve.add_argument("--lenient", action="store_true", help="accept any request shape and any id")
+    serve.set_defaults(command=_serve)
+
+    check = commands.add_parser("check", help="say whether scenario files can be played")
+    check.add_argument("files", metavar="FILE", nargs="+", help="scenario files")
+    check.set_defaults(command=_check)
+
+    schema = commands.add_parser("schema", help="print the JSON Schema of scenario files")
+    schema.set_defaults(command=_schema)
+    return parser
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    from mini_agent_mock.scenario import Scenario
+    from mini_agent_mock.serving import serve
+
+    return serve(
+        Scenario.load(arguments.file),
+        host=arguments.host,
+        port=arguments.port,
+        event_log=arguments.event_log,
+        lenient=arguments.lenient,
+    )
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from mini_agent_mock.scenario import Scenario
+    from mini_agent_mock.scenario_walk import all_turns
+
+    failed = 0
+    for file in arguments.files:
+        try:
+            scenario = Scenario.load(file)
+        except MockError as error:
+            print(f"mini-agent-mock: {error}", file=sys.stderr)
+            failed += 1
+            continue
+        turns = sum(1 for _ in all_turns(scenario))
+        tracks = ", ".join(track.name for track in scenario.tracks)
+        print(f"{file}: {turns} turn{'s' * (turns != 1)} in {tracks}")
+    return 1 if failed else 0
+
+
+def _schema(arguments: argparse.Namespace) -> int:
+    from mini_agent_mock.schema import scenario_schema
+
+    print(json.dumps(scenario_schema(), indent=2, ensure_ascii=False))
+    return 0

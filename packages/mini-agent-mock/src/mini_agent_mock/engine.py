@@ -1,0 +1,407 @@
+"""The mocked service as a value: a request in, a response out, no socket and no waiting.
+
+Thread-safe: one lock serialises a run. Nothing a client sends makes `handle` raise.
+"""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from mini_agent_mock import accounts, catalogue
+from mini_agent_mock.clock import Clock, SystemClock
+from mini_agent_mock.errors import ApiError, ScenarioFailure
+from mini_agent_mock.event_log import EventLog, LoggedRequest
+from mini_agent_mock.http import Chunk, HttpRequest, HttpResponse, json_response, size_kind
+from mini_agent_mock.identity import IdSource
+from mini_agent_mock.player import Attempt, Breach, Player, TrackBusy
+from mini_agent_mock.request import RequestView
+from mini_agent_mock.tokens import CacheAccounting, count_input
+from mini_agent_mock.validation import (
+    RequestContext,
+    check_size,
+    parse_betas,
+    parse_body,
+    validate,
+    validate_headers,
+)
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+
+    from mini_agent_mock.scenario import Scenario
+
+ORGANIZATION = "00000000-0000-4000-8000-000000000000"
+_NEVER_RETRY = (("x-should-retry", "false"),)
+
+
+class Engine:
+    """One run of one scenario."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        *,
+        clock: Clock | None = None,
+        event_log: str | os.PathLike[str] | None = None,
+        max_exchanges: int = 10_000,
+    ) -> None:
+        self.scenario = scenario
+        self.clock = clock or SystemClock()
+        self._service = scenario.service
+        self._lock = threading.RLock()
+        self._ids = IdSource(scenario.service.seed)
+        self._player = Player(scenario, self._ids.new, CacheAccounting(self.clock))
+        self._log = EventLog(event_log, max_exchanges=max_exchanges)
+        self._count = 0
+        self._started = self.clock.now()
+        self._signatures = _scripted_signatures(scenario)
+        self._rate_limits: tuple[int, tuple[tuple[str, str], ...]] = (-1, ())
+        self._routes: dict[tuple[str, str], Callable[[LoggedRequest], HttpResponse]] = {
+            ("POST", "/v1/messages"): self._messages,
+            ("POST", "/v1/messages/count_tokens"): self._count_tokens,
+            ("GET", "/v1/models"): self._list_models,
+            ("GET", "/"): self._hello,
+            ("GET", "/api/hello"): self._hello,
+        }
+        self._log.begin(scenario=scenario.name or scenario.source, version=1, started=self._started)
+
+    # --- what a run is asked about -------------------------------------------------------
+
+    @property
+    def requests(self) -> tuple[LoggedRequest, ...]:
+        """Every request so far, in order of arrival; the oldest may have been dropped."""
+        with self._lock:
+            return tuple(self._log.exchanges)
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """The event log's records so far."""
+        with self._lock:
+            return self._log.records()
+
+    def failures(self) -> list[dict[str, Any]]:
+        """Everything that went wrong, with the turns that are left over at this moment."""
+        with self._lock:
+            over = [
+                {"n": None, "kind": "left_over", "account": a} for a in self._player.left_over()
+            ]
+            return [*self._log.failures, *over]
+
+    def account(self) -> str:
+        """The readable account of the run, whether it failed or not."""
+        with self._lock:
+            failures = self.failures()
+            if failures:
+                return accounts.summary(self.scenario.source, failures, self._log.exchanges)
+            return "\n".join(accounts.timeline(self._log.exchanges))
+
+    def check(self) -> None:
+        """Raise `ScenarioFailure` with the account unless the run went as scripted."""
+        if self.failures():
+            raise ScenarioFailure(self.account())
+
+    def close(self) -> None:
+        """End the run: note what is left over in the event log and close it."""
+        with self._lock:
+            for account in self._player.left_over():
+                self._log.failed({"n": None, "kind": "left_over", "account": account})
+            self._player.cursors.clear()
+            self._log.close()
+
+    # --- the face that batches, files and completions see ---------------------------------
+
+    @property
+    def lenient(self) -> bool:
+        """Whether any id exists and any shape is accepted."""
+        return self._service.validation == "lenient"
+
+    @property
+    def disabled(self) -> frozenset[str]:
+        """Validation rules that are left out."""
+        return self._service.disabled_rules
+
+    def new_id(self, prefix: str) -> str:
+        """A fresh id, the same in every run of the scenario."""
+        return self._ids.new(prefix)
+
+    def context(self, request: HttpRequest, endpoint: str) -> RequestContext:
+        """What validation needs to know about a request."""
+        headers = request.headers
+        return RequestContext(
+            version=headers.get("anthropic-version", ""),
+            betas=parse_betas(headers.get("anthropic-beta")),
+            endpoint=endpoint,
+            disabled=self._service.disabled_rules,
+            models=catalogue.extra_models(self._service.models),
+            scripted_signatures=self._signatures,
+            size=len(request.body),
+        )
+
+    # --- one request -----------------------------------------------------------------------
+
+    def handle(self, request: HttpRequest, *, patient: bool = False) -> HttpResponse:
+        """Answer one request. Never raises, except `TrackBusy` to a patient caller.
+
+        A patient caller will ask again shortly: the track's last reply may have been
+        abandoned by its client in a way that has not been noticed yet.
+        """
+        with self._lock:
+            self._count += 1
+            now = self.clock.now()
+            exchange = LoggedRequest(self._count, now - self._started, request)
+            exchange.request_id = self._ids.new("req_011")
+            try:
+                response = self._answer(exchange)
+            except TrackBusy as busy:
+                if patient:
+                    self._count -= 1
+                    raise
+                response = self._breach(exchange, _concurrent(busy))
+            return self._finish(exchange, response)
+
+    def refuse(self, request: HttpRequest, error: ApiError) -> HttpResponse:
+        """Refuse a request whose body was not even read, and log it."""
+        with self._lock:
+            self._count += 1
+            exchange = LoggedRequest(self._count, self.clock.now() - self._started, request)
+            exchange.request_id = self._ids.new("req_011")
+            return self._finish(exchange, self._refusal(exchange, error))
+
+    def _answer(self, exchange: LoggedRequest) -> HttpResponse:
+        try:
+            return self._dispatch(exchange)
+        except ApiError as error:
+            return self._refusal(exchange, error)
+        except Breach as breach:
+            return self._breach(exchange, breach)
+        except TrackBusy:
+            raise
+        except Exception:  # noqa: BLE001 - the edge: a fault of ours is told, not thrown at the client
+            return self._breach(exchange, Breach("internal", traceback.format_exc()))
+
+    def _dispatch(self, exchange: LoggedRequest) -> HttpResponse:
+        request = exchange.request
+        if request.method == "HEAD":
+            exchange.purpose = "probe"
+            return HttpResponse(200, (("content-length", "0"),))
+        handler = self._routes.get((request.method, request.path)) or self._prefixed(request)
+        too_large = check_size(size_kind(request.path), len(request.body)) or self._over_limit(
+            request
+        )
+        if too_large is not None:
+            raise too_large
+        if handler == self._hello:
+            return self._hello(exchange)
+        refused = validate_headers(
+            request.headers, self.context(request, "messages"), self._service.api_key
+        )
+        if refused is not None and not self.lenient:
+            raise refused
+        return handler(exchange)
+
+    def _prefixed(self, request: HttpRequest) -> Callable[[LoggedRequest], HttpResponse]:
+        path, method = request.path, request.method
+        if path.startswith("/v1/models/") and path.count("/") == 3 and method == "GET":
+            return self._one_model
+        known = [verb for verb, place in self._routes if place == path]
+        if known or path.startswith("/v1/models/"):
+            raise ApiError(405, "invalid_request_error", "Method Not Allowed")
+        raise ApiError(404, "not_found_error", "Not found")
+
+    def _over_limit(self, request: HttpRequest) -> ApiError | None:
+        limit = self._service.max_body_bytes
+        if limit is None or len(request.body) <= limit:
+            return None
+        return ApiError(413, "request_too_large", "Request exceeds the maximum size")
+
+    # --- endpoints -------------------------------------------------------------------------
+
+    def _hello(self, exchange: LoggedRequest) -> HttpResponse:
+        exchange.purpose = "probe"
+        return json_response(200, {"message": "hello"})
+
+    def _messages(self, exchange: LoggedRequest) -> HttpResponse:
+        exchange.purpose = "messages"
+        retry = exchange.request.headers.get("x-stainless-retry-count", "0")
+        exchange.retry = int(retry) if retry.isdecimal() and len(retry) < 6 else 0
+        view = self._view(exchange, "messages")
+        response, attempt = self._player.play(exchange, view, stream=view.stream)
+        return _observed(response, _Progress(self, exchange, attempt, response))
+
+    def _view(self, exchange: LoggedRequest, endpoint: str) -> RequestView:
+        request = exchange.request
+        exchange.body = body = parse_body(request.body)
+        refused = None if self.lenient else validate(body, self.context(request, endpoint))
+        if refused is not None:
+            raise refused
+        if not isinstance(body, dict):
+            raise ApiError(400, "invalid_request_error", "Input should be an object")
+        return RequestView(body, request.headers)
+
+    def _count_tokens(self, exchange: LoggedRequest) -> HttpResponse:
+        exchange.purpose = "count_tokens"
+        view = self._view(exchange, "count_tokens")
+        exchange.answer = {"input_tokens": count_input(view.body)}
+        return json_response(200, exchange.answer)
+
+    def _list_models(self, exchange: LoggedRequest) -> HttpResponse:
+        exchange.purpose = "models"
+        exchange.answer = catalogue.list_models(exchange.request.parameters(), self._service.models)
+        return json_response(200, exchange.answer)
+
+    def _one_model(self, exchange: LoggedRequest) -> HttpResponse:
+        exchange.purpose = "models"
+        wanted = exchange.request.path.rpartition("/")[2]
+        exchange.answer = catalogue.one_model(wanted, self._service.models, lenient=self.lenient)
+        return json_response(200, exchange.answer)
+
+    # --- answers that are not the script's -------------------------------------------------
+
+    def _refusal(self, exchange: LoggedRequest, error: ApiError) -> HttpResponse:
+        exchange.answer = error.envelope(exchange.request_id)
+        retry = error.should_retry
+        if retry is None and error.status < 500:
+            retry = error.status == 429
+        headers = () if retry is None else (("x-should-retry", str(retry).lower()),)
+        return json_response(error.status, exchange.answer, headers)
+
+    def _breach(self, exchange: LoggedRequest, breach: Breach) -> HttpResponse:
+        view = RequestView(exchange.body if isinstance(exchange.body, dict) else {})
+        failure = {
+            "n": exchange.n,
+            "kind": breach.kind,
+            "account": breach.account,
+            "request": accounts.describe(exchange, view),
+        }
+        self._log.failed(failure)
+        message = f"mini-agent-mock: {breach.kind}: {breach.account}"
+        error = ApiError(500, "api_error", message, should_retry=False)
+        return self._refusal(exchange, error)
+
+    def _finish(self, exchange: LoggedRequest, response: HttpResponse) -> HttpResponse:
+        exchange.status = response.status
+        now = self.clock.now()
+        exchange.replied_at = now - self._started
+        self._log.add(exchange)
+        self._log.replied(exchange)
+        headers = (
+            *response.headers,
+            ("request-id", exchange.request_id),
+            ("anthropic-organization-id", ORGANIZATION),
+            *(self._limits(now) if response.status < 400 or response.status == 429 else ()),
+        )
+        observer = response.observer or _Progress(self, exchange, None, response)
+        return HttpResponse(
+            response.status,
+            headers,
+            response.chunks,
+            response.ending,
+            response.before_headers,
+            response.partial_headers,
+            observer,
+        )
+
+    def _limits(self, now: float) -> tuple[tuple[str, str], ...]:
+        second = int(now)
+        if self._rate_limits[0] != second:
+            reset = datetime.fromtimestamp(second + 1, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            self._rate_limits = (second, _rate_limit_headers(reset))
+        return self._rate_limits[1]
+
+    # --- how responses fare ------------------------------------------------------------------
+
+    def _left(self, exchange: LoggedRequest, chunk: Chunk) -> None:
+        with self._lock:
+            now = self.clock.now() - self._started
+            exchange.note_write(now, len(chunk.data), chunk.events)
+
+    def _ended(self, exchange: LoggedRequest, attempt: Attempt | None, outcome: str) -> None:
+        with self._lock:
+            if exchange.outcome is not None:
+                return
+            exchange.outcome = outcome
+            exchange.ended_at = self.clock.now() - self._started
+            if attempt is not None:
+                self._player.release(attempt)
+            self._log.ended(exchange)
+
+
+class _Progress:
+    """Tells the engine how one response fares."""
+
+    __slots__ = ("_attempt", "_engine", "_exchange", "_whole")
+
+    def __init__(
+        self,
+        engine: Engine,
+        exchange: LoggedRequest,
+        attempt: Attempt | None,
+        response: HttpResponse,
+    ) -> None:
+        self._engine = engine
+        self._exchange = exchange
+        self._attempt = attempt
+        self._whole = response.ending == "complete"
+
+    def leaving(self, chunk: Chunk, *, last: bool) -> None:
+        """Note the write; with the last one the reply is done before the client can see it."""
+        self._engine._left(self._exchange, chunk)
+        if last and self._whole:
+            self.ended("complete")
+
+    def ended(self, outcome: str) -> None:
+        """Note the end, once."""
+        self._engine._ended(self._exchange, self._attempt, outcome)
+
+
+def _observed(response: HttpResponse, progress: _Progress) -> HttpResponse:
+    return HttpResponse(
+        response.status,
+        response.headers,
+        response.chunks,
+        response.ending,
+        response.before_headers,
+        response.partial_headers,
+        progress,
+    )
+
+
+def _concurrent(busy: TrackBusy) -> Breach:
+    return Breach(
+        "concurrent",
+        f"the track {str(busy)!r} is still answering an earlier request;"
+        " declare it with '\"concurrent\": true', or make the program wait",
+    )
+
+
+def _scripted_signatures(scenario: Scenario) -> frozenset[str]:
+    from mini_agent_mock.scenario_walk import all_turns
+
+    return frozenset(
+        block.body["signature"]
+        for turn in all_turns(scenario)
+        for block in turn.blocks
+        if block.type == "thinking" and isinstance(block.body.get("signature"), str)
+    )
+
+
+def _rate_limit_headers(reset: str) -> tuple[tuple[str, str], ...]:
+    limits = {
+        "requests": 4_000,
+        "tokens": 4_800_000,
+        "input-tokens": 4_000_000,
+        "output-tokens": 800_000,
+    }
+    found: list[tuple[str, str]] = []
+    for name, limit in limits.items():
+        prefix = f"anthropic-ratelimit-{name}"
+        found += [
+            (f"{prefix}-limit", str(limit)),
+            (f"{prefix}-remaining", str(limit - 1)),
+            (f"{prefix}-reset", reset),
+        ]
+    return tuple(found)

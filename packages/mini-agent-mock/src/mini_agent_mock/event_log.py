@@ -1,0 +1,215 @@
+"""The event log: what the mock saw and said, in memory and as JSON lines.
+
+One exchange is one request with its reply. The journal in memory is bounded: the oldest
+exchanges are dropped, and `dropped` counts them. A request's lines are written together
+when its reply is ready; keys never reach the log.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping
+
+    from mini_agent_mock.http import HttpRequest
+
+REDACTED_HEADERS = frozenset({"x-api-key", "authorization", "proxy-authorization", "cookie"})
+_MAX_WRITES = 2_000
+
+
+@dataclass(slots=True)
+class LoggedRequest:
+    """One exchange. Read it; only the engine writes it.
+
+    `at` is seconds since the run began. `turn` is the turn's place in the scenario.
+    `outcome` is None while the reply is under way. `answer` is the JSON of the reply.
+    """
+
+    n: int
+    at: float
+    request: HttpRequest
+    purpose: str = "unknown"
+    body: Any = None
+    track: str | None = None
+    turn: str | None = None
+    retry: int = 0
+    retry_of: int | None = None
+    replayed: bool = False
+    status: int = 0
+    request_id: str = ""
+    streamed: bool = False
+    answer: Any = None
+    fault: str | None = None
+    replied_at: float = 0.0
+    outcome: str | None = None
+    ended_at: float = 0.0
+    bytes_sent: int = 0
+    events: list[str] = field(default_factory=list)
+    writes: list[tuple[float, int, int]] = field(default_factory=list)
+
+    @property
+    def method(self) -> str:
+        """The HTTP method."""
+        return self.request.method
+
+    @property
+    def path(self) -> str:
+        """The path, without mount prefix and query."""
+        return self.request.path
+
+    @property
+    def query(self) -> str:
+        """The query string."""
+        return self.request.query
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers, names in lower case, keys redacted."""
+        return redacted(self.request.headers)
+
+    def note_write(self, now: float, size: int, events: int) -> None:
+        """Remember that bytes left; only the first 2,000 writes are kept."""
+        self.bytes_sent += size
+        if len(self.writes) < _MAX_WRITES:
+            self.writes.append((now - self.replied_at, size, events))
+
+    def request_record(self) -> dict[str, Any]:
+        """The `request` line."""
+        return {
+            "record": "request",
+            "n": self.n,
+            "at": round(self.at, 6),
+            "method": self.method,
+            "path": self.path,
+            "query": self.query,
+            "headers": self.headers,
+            "body": self.body,
+            "size": len(self.request.body),
+            "purpose": self.purpose,
+            "track": self.track,
+            "turn": self.turn,
+            "retry": self.retry,
+            "retry_of": self.retry_of,
+            "replayed": self.replayed,
+        }
+
+    def reply_record(self) -> dict[str, Any]:
+        """The `reply` line; `message` is the finished message, `error` the error envelope."""
+        key = "error" if self.status >= 400 else "message"
+        return {
+            "record": "reply",
+            "n": self.n,
+            "at": round(self.replied_at, 6),
+            "status": self.status,
+            "request_id": self.request_id,
+            "stream": self.streamed,
+            key: self.answer,
+            "fault": self.fault,
+        }
+
+    def sent_record(self) -> dict[str, Any]:
+        """The `sent` line: how the body ended and when each write left."""
+        return {
+            "record": "sent",
+            "n": self.n,
+            "at": round(self.ended_at, 6),
+            "outcome": self.outcome,
+            "bytes": self.bytes_sent,
+            "writes": list(self._named_writes()),
+        }
+
+    def _named_writes(self) -> Iterator[list[Any]]:
+        start = 0
+        for seconds, size, count in self.writes:
+            yield [round(seconds, 6), size, self.events[start : start + count]]
+            start += count
+
+
+def redacted(headers: Mapping[str, str]) -> dict[str, str]:
+    """Headers as the log may show them."""
+    return {
+        name: "[redacted]" if name in REDACTED_HEADERS else value for name, value in headers.items()
+    }
+
+
+class EventLog:
+    """The journal, and the file behind it if there is one. The engine serialises access."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        max_exchanges: int = 10_000,
+        max_bytes: int = 64 * 2**20,
+    ) -> None:
+        self.exchanges: deque[LoggedRequest] = deque()
+        self.failures: list[dict[str, Any]] = []
+        self.dropped = 0
+        self._max_exchanges = max_exchanges
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._file: IO[str] | None = None
+        self._head: dict[str, Any] = {"record": "run"}
+        if path is not None:
+            target = Path(path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            self._file = target.open("w", encoding="utf-8")
+
+    def begin(self, **head: Any) -> None:
+        """Write the `run` line."""
+        self._head = {"record": "run", **head}
+        self._write(self._head)
+
+    def add(self, exchange: LoggedRequest) -> None:
+        """Keep an exchange, dropping the oldest ones beyond the bounds."""
+        self.exchanges.append(exchange)
+        self._bytes += len(exchange.request.body)
+        while len(self.exchanges) > self._max_exchanges or (
+            self._bytes > self._max_bytes and len(self.exchanges) > 1
+        ):
+            self._bytes -= len(self.exchanges.popleft().request.body)
+            self.dropped += 1
+
+    def replied(self, exchange: LoggedRequest) -> None:
+        """Write the `request` and `reply` lines of an exchange."""
+        if self._file is not None:
+            self._write(exchange.request_record(), exchange.reply_record())
+
+    def ended(self, exchange: LoggedRequest) -> None:
+        """Write the `sent` line of an exchange."""
+        if self._file is not None:
+            self._write(exchange.sent_record())
+
+    def failed(self, failure: dict[str, Any]) -> None:
+        """Keep and write a `failure` line."""
+        record = {"record": "failure", **failure}
+        self.failures.append(record)
+        self._write(record)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Everything as the file would have it."""
+        found = [self._head]
+        for exchange in self.exchanges:
+            found += [exchange.request_record(), exchange.reply_record()]
+            if exchange.outcome is not None:
+                found.append(exchange.sent_record())
+        return found + self.failures
+
+    def close(self) -> None:
+        """Close the file. Nothing is written afterwards."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _write(self, *records: dict[str, Any]) -> None:
+        if self._file is None:
+            return
+        lines = [json.dumps(record, separators=(",", ":")) + "\n" for record in records]
+        self._file.write("".join(lines))
+        self._file.flush()

@@ -1,0 +1,92 @@
+"""What the pytest fixtures hand to a test: a run that can be scripted, and looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mini_agent_mock.engine import Engine
+from mini_agent_mock.runs import Run
+from mini_agent_mock.scenario import Scenario, Track
+from mini_agent_mock.server import MockHost
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mini_agent_mock.clock import Clock
+    from mini_agent_mock.event_log import LoggedRequest
+    from mini_agent_mock.mounts import Mounts
+
+_UNSCRIPTED = Scenario((Track("main", ()),), source="this test (nothing is scripted)")
+
+
+class ScriptedRun(Run):
+    """A run that a test scripts.
+
+    `script` may be called again for another act: the act before is then over, and must have
+    gone as scripted. `requests` are those of all acts.
+    """
+
+    base_url = "http://anthropic-mock.invalid"
+
+    def __init__(self, event_log: Path | None = None, clock: Clock | None = None) -> None:
+        self._event_log = event_log
+        self._clock = clock
+        self._acts = 0
+        self._past: tuple[LoggedRequest, ...] = ()
+        self._engine = Engine(_UNSCRIPTED, clock=clock)
+
+    def script(self, scenario: Any) -> None:
+        """Play this: a `Scenario`, an object with `turns` or `tracks`, or a list of turns.
+
+        Raises `ScenarioError` for a scenario that cannot be played and `ScenarioFailure`
+        when an earlier act did not go as scripted.
+        """
+        parsed = Scenario.parse(scenario, source="the test's script")
+        if self._acts:
+            self.check()
+        self._past = self.requests
+        self._engine.close()
+        self._acts += 1
+        self._engine = Engine(parsed, clock=self._clock, event_log=self._log_path())
+        self._attach(self._engine)
+
+    def load(self, path: str | Path) -> None:
+        """Play a scenario file."""
+        self.script(Scenario.load(path))
+
+    @property
+    def requests(self) -> tuple[LoggedRequest, ...]:
+        """Every request so far, of all acts, in order of arrival."""
+        return self._past + self._engine.requests
+
+    def close(self) -> None:
+        """End the run."""
+        self._engine.close()
+
+    def _attach(self, engine: Engine) -> None:
+        """Let this engine answer from now on."""
+
+    def _log_path(self) -> Path | None:
+        if self._event_log is None or self._acts == 1:
+            return self._event_log
+        return self._event_log.with_suffix(f".{self._acts}{self._event_log.suffix}")
+
+
+class HostedScript(ScriptedRun):
+    """A scripted run behind the process's server, under a base URL of its own."""
+
+    def __init__(
+        self, host: MockHost, event_log: Path | None = None, clock: Clock | None = None
+    ) -> None:
+        super().__init__(event_log, clock)
+        self._mounts: Mounts = host.mounts
+        self._prefix = self._mounts.add(self._engine)
+        self.base_url = host.url + self._prefix
+
+    def _attach(self, engine: Engine) -> None:
+        self._mounts.replace(self._prefix, engine)
+
+    def close(self) -> None:
+        """End the run: its base URL answers no more."""
+        self._mounts.remove(self._prefix)
+        super().close()

@@ -1,0 +1,37 @@
+"""Ids that look like the service's and are the same in every run of the same scenario."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+_ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
+
+class IdSource:
+    """Makes ids from a seed and a count. One per run; the caller serialises access."""
+
+    def __init__(self, seed: str = "") -> None:
+        self._seed = seed.encode()
+        self._counts: dict[str, int] = {}
+
+    def new(self, prefix: str, taken: bytes = b"") -> str:
+        """The next id with this prefix, followed by 22 characters.
+
+        An id that already occurs in `taken` (the request's bytes) is passed over: a
+        conversation resumed against a fresh mock must not see an id of its history again.
+        """
+        while True:
+            count = self._counts.get(prefix, 0)
+            self._counts[prefix] = count + 1
+            found = prefix + self._letters(prefix, count)
+            if not taken or found.encode() not in taken:
+                return found
+
+    def _letters(self, prefix: str, count: int) -> str:
+        digest = blake2b(b"%s:%s:%d" % (self._seed, prefix.encode(), count), digest_size=16)
+        number = int.from_bytes(digest.digest(), "big")
+        letters = []
+        for _ in range(22):
+            number, index = divmod(number, len(_ALPHABET))
+            letters.append(_ALPHABET[index])
+        return "".join(letters)

@@ -1,0 +1,51 @@
+"""`mini-agent-mock serve`: the mock in the foreground until it is interrupted."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+from mini_agent_mock.engine import Engine
+from mini_agent_mock.mounts import Mounts
+from mini_agent_mock.server import Listener
+
+if TYPE_CHECKING:
+    from mini_agent_mock.scenario import Scenario
+
+_JOURNAL = 200  # nobody asks a foreground server for its past; the event log has it
+
+
+def serve(scenario: Scenario, *, host: str, port: int, event_log: str | None, lenient: bool) -> int:
+    """Serve until SIGINT or SIGTERM, then print the account. 1 when the run failed.
+
+    Raises `MockError` when the address cannot be used or the log cannot be written.
+    """
+    if lenient:
+        service = dataclasses.replace(scenario.service, validation="lenient")
+        scenario = dataclasses.replace(scenario, service=service)
+    engine = Engine(scenario, event_log=event_log, max_exchanges=_JOURNAL)
+    mounts = Mounts()
+    mounts.add_root(engine)
+    listener = Listener(mounts, host=host, port=port)
+    try:
+        asyncio.run(_until_interrupted(listener, scenario.source))
+    finally:
+        engine.close()
+    print(engine.account(), file=sys.stderr)
+    return 1 if engine.failures() else 0
+
+
+async def _until_interrupted(listener: Listener, source: str) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError):  # Windows: KeyboardInterrupt ends the loop
+            loop.add_signal_handler(number, listener.stop)
+
+    def announce() -> None:
+        print(f"mini-agent-mock: playing {source} at {listener.url}", flush=True)
+
+    await listener.serve(announce)

@@ -1,0 +1,51 @@
+"""uvicorn's HTTP parser, told to hand over its transport and to bear with no slow header."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from mini_agent_mock.app import TRANSPORT
+from mini_agent_mock.errors import invalid_request
+from mini_agent_mock.http import to_json
+
+_LOGGER = logging.getLogger("mini_agent_mock.wire")
+_LOGGER.addHandler(logging.NullHandler())
+
+
+class WireProtocol(HttpToolsProtocol):
+    """One connection. `reading_since` is the loop time at which an unfinished head began."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.logger = _LOGGER
+        self.access_log = False
+        self.reading_since: float | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Start the clock of the first request's head."""
+        super().connection_made(transport)
+        self.reading_since = self.loop.time()
+
+    def on_message_begin(self) -> None:
+        """Give the app the transport, for faults below HTTP."""
+        super().on_message_begin()
+        self.reading_since = self.loop.time()
+        self.scope["extensions"] = {TRANSPORT: self.transport}  # type: ignore[typeddict-unknown-key]  # our own extension
+
+    def on_headers_complete(self) -> None:
+        """The head is complete; the app watches over the body."""
+        self.reading_since = None
+        super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """What is not HTTP is refused in the service's envelope too."""
+        body = to_json(invalid_request(msg).envelope("req_none"))
+        head = (
+            "HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\nrequest-id: req_none\r\n"
+            f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode() + body)
+        self.transport.close()
