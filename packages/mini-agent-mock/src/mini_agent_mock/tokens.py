@@ -135,12 +135,13 @@ class _Prefix:
 class CacheAccounting:
     """The input side of `usage`, request after request, with the cache the service would have.
 
-    One instance per server. Not thread-safe: the caller serialises. Holds at most `MAX_ENTRIES`
+    One instance per server. Not thread-safe: the caller serialises. Holds at most `max_entries`
     entries, oldest use dropped first.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, max_entries: int = MAX_ENTRIES) -> None:
         self._clock = clock
+        self._max_entries = max_entries
         self._entries: OrderedDict[bytes, tuple[float, float]] = OrderedDict()
 
     def account(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -180,7 +181,7 @@ class CacheAccounting:
     def _write(self, digest: bytes, lifetime: float, now: float) -> None:
         self._entries[digest] = (now + lifetime, lifetime)
         self._entries.move_to_end(digest)
-        while len(self._entries) > MAX_ENTRIES:
+        while len(self._entries) > self._max_entries:
             self._entries.popitem(last=False)
 
 

@@ -76,7 +76,7 @@ def system_messages(request: Request) -> Verdict:
 
 
 @rule(
-    "SDK 2.14 block types; public error texts",
+    "SDK 2.14 block types; the wording is unconfirmed",
     "block:tool_use",
     "block:tool_result",
     "block:thinking",

@@ -31,7 +31,7 @@ declare(
 )
 declare(
     "beta_header",
-    "public error text; only the form of the value is checked, since new betas appear weekly",
+    "unconfirmed wording; only the form is checked, since new betas appear weekly",
     "Each value of `anthropic-beta` must look like a beta's name, which ends in a date.",
 )
 declare(

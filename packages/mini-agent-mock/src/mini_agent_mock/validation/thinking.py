@@ -12,7 +12,7 @@ DROP = "drop_block"
 
 @rule(
     'vendor page "What\'s new in Claude Opus 5.5"; for models without adaptive thinking, '
-    "docker-agent#3381 and public error texts",
+    "docker-agent#3381 (the wording is unconfirmed)",
     "thinking",
 )
 def thinking_mode(request: Request) -> Verdict:
@@ -43,7 +43,7 @@ def thinking_disabled_at_high_effort(request: Request) -> Verdict:
     return f"\"thinking.type.disabled\" is not supported for this model at effort '{effort}'."
 
 
-@rule("litellm#27223 (levels); public error text (models without effort)", "output_config")
+@rule("litellm#27223 (levels); unconfirmed wording for models without effort", "output_config")
 def effort_level(request: Request) -> Verdict:
     """Each model takes only some values of `output_config.effort`, some take none."""
     model, effort = request.model, request.body["output_config"].get("effort")

@@ -141,7 +141,7 @@ def tool_choice_names_tool(request: Request) -> Verdict:
     )
 
 
-@rule("public code quoting a live reply", "tool_choice")
+@rule("SDK 2.14 (`tool_choice`); the wording is unconfirmed", "tool_choice")
 def tool_choice_needs_tools(request: Request) -> Verdict:
     """A `tool_choice` other than `none` needs tools to choose from."""
     if request.body["tool_choice"]["type"] == "none" or request.body.get("tools"):
