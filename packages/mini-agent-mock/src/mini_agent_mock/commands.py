@@ -20,7 +20,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         code: int = arguments.command(arguments)
     except MockError as error:
-        print(f"mini-agent-mock: {error}", file=sys.stderr)
+        _complain(f"mini-agent-mock: {error}")
         return 1
     except BrokenPipeError:
         sys.stderr.close()
@@ -74,17 +74,25 @@ def _check(arguments: argparse.Namespace) -> int:
         try:
             scenario = Scenario.load(file)
         except MockError as error:
-            print(f"mini-agent-mock: {error}", file=sys.stderr)
+            _complain(f"mini-agent-mock: {error}")
             failed += 1
             continue
         turns = sum(1 for _ in all_turns(scenario))
         tracks = ", ".join(track.name for track in scenario.tracks)
-        print(f"{file}: {turns} turn{'s' * (turns != 1)} in {tracks}")
+        _say(f"{file}: {turns} turn{'s' * (turns != 1)} in {tracks}")
     return 1 if failed else 0
 
 
-def _schema(arguments: argparse.Namespace) -> int:
+def _schema(_arguments: argparse.Namespace) -> int:
     from mini_agent_mock.schema import scenario_schema
 
-    print(json.dumps(scenario_schema(), indent=2, ensure_ascii=False))
+    _say(json.dumps(scenario_schema(), indent=2, ensure_ascii=False))
     return 0
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+
+
+def _complain(line: str) -> None:
+    sys.stderr.write(line + "\n")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import traceback
-from datetime import UTC, datetime
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock import accounts, catalogue
@@ -16,8 +16,9 @@ from mini_agent_mock.errors import ApiError, ScenarioFailure
 from mini_agent_mock.event_log import EventLog, LoggedRequest
 from mini_agent_mock.http import Chunk, HttpRequest, HttpResponse, json_response, size_kind
 from mini_agent_mock.identity import IdSource
-from mini_agent_mock.player import Attempt, Breach, Player, TrackBusy
+from mini_agent_mock.player import Breach, Player, TrackBusy
 from mini_agent_mock.request import RequestView
+from mini_agent_mock.service_headers import ORGANIZATION, rate_limits
 from mini_agent_mock.tokens import CacheAccounting, count_input
 from mini_agent_mock.validation import (
     RequestContext,
@@ -30,12 +31,10 @@ from mini_agent_mock.validation import (
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from mini_agent_mock.scenario import Scenario
-
-ORGANIZATION = "00000000-0000-4000-8000-000000000000"
-_NEVER_RETRY = (("x-should-retry", "false"),)
+    from mini_agent_mock.validation.context import Endpoint
 
 
 class Engine:
@@ -58,13 +57,12 @@ class Engine:
         self._log = EventLog(event_log, max_exchanges=max_exchanges)
         self._count = 0
         self._started = self.clock.now()
+        self._context = RequestContext(disabled=scenario.service.disabled_rules)
         self._signatures = _scripted_signatures(scenario)
-        self._rate_limits: tuple[int, tuple[tuple[str, str], ...]] = (-1, ())
         self._routes: dict[tuple[str, str], Callable[[LoggedRequest], HttpResponse]] = {
             ("POST", "/v1/messages"): self._messages,
             ("POST", "/v1/messages/count_tokens"): self._count_tokens,
             ("GET", "/v1/models"): self._list_models,
-            ("GET", "/"): self._hello,
             ("GET", "/api/hello"): self._hello,
         }
         self._log.begin(scenario=scenario.name or scenario.source, version=1, started=self._started)
@@ -128,7 +126,7 @@ class Engine:
         """A fresh id, the same in every run of the scenario."""
         return self._ids.new(prefix)
 
-    def context(self, request: HttpRequest, endpoint: str) -> RequestContext:
+    def context(self, request: HttpRequest, endpoint: Endpoint) -> RequestContext:
         """What validation needs to know about a request."""
         headers = request.headers
         return RequestContext(
@@ -136,6 +134,7 @@ class Engine:
             betas=parse_betas(headers.get("anthropic-beta")),
             endpoint=endpoint,
             disabled=self._service.disabled_rules,
+            enabled=self._service.enabled_rules,
             models=catalogue.extra_models(self._service.models),
             scripted_signatures=self._signatures,
             size=len(request.body),
@@ -153,7 +152,7 @@ class Engine:
             self._count += 1
             now = self.clock.now()
             exchange = LoggedRequest(self._count, now - self._started, request)
-            exchange.request_id = self._ids.new("req_011")
+            exchange.request_id = self._ids.nth("req_011", exchange.n)
             try:
                 response = self._answer(exchange)
             except TrackBusy as busy:
@@ -168,7 +167,7 @@ class Engine:
         with self._lock:
             self._count += 1
             exchange = LoggedRequest(self._count, self.clock.now() - self._started, request)
-            exchange.request_id = self._ids.new("req_011")
+            exchange.request_id = self._ids.nth("req_011", exchange.n)
             return self._finish(exchange, self._refusal(exchange, error))
 
     def _answer(self, exchange: LoggedRequest) -> HttpResponse:
@@ -229,10 +228,9 @@ class Engine:
         retry = exchange.request.headers.get("x-stainless-retry-count", "0")
         exchange.retry = int(retry) if retry.isdecimal() and len(retry) < 6 else 0
         view = self._view(exchange, "messages")
-        response, attempt = self._player.play(exchange, view, stream=view.stream)
-        return _observed(response, _Progress(self, exchange, attempt, response))
+        return self._player.play(exchange, view, stream=view.stream)
 
-    def _view(self, exchange: LoggedRequest, endpoint: str) -> RequestView:
+    def _view(self, exchange: LoggedRequest, endpoint: Endpoint) -> RequestView:
         request = exchange.request
         exchange.body = body = parse_body(request.body)
         refused = None if self.lenient else validate(body, self.context(request, endpoint))
@@ -288,86 +286,54 @@ class Engine:
         exchange.replied_at = now - self._started
         self._log.add(exchange)
         self._log.replied(exchange)
+        limited = response.status < 400 or response.status == 429
         headers = (
             *response.headers,
             ("request-id", exchange.request_id),
             ("anthropic-organization-id", ORGANIZATION),
-            *(self._limits(now) if response.status < 400 or response.status == 429 else ()),
+            *(rate_limits(int(now)) if limited else ()),
         )
-        observer = response.observer or _Progress(self, exchange, None, response)
-        return HttpResponse(
-            response.status,
-            headers,
-            response.chunks,
-            response.ending,
-            response.before_headers,
-            response.partial_headers,
-            observer,
-        )
-
-    def _limits(self, now: float) -> tuple[tuple[str, str], ...]:
-        second = int(now)
-        if self._rate_limits[0] != second:
-            reset = datetime.fromtimestamp(second + 1, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-            self._rate_limits = (second, _rate_limit_headers(reset))
-        return self._rate_limits[1]
+        observer = _Progress(self, exchange, whole=response.ending == "complete")
+        return replace(response, headers=headers, observer=observer)
 
     # --- how responses fare ------------------------------------------------------------------
 
-    def _left(self, exchange: LoggedRequest, chunk: Chunk) -> None:
+    def left(self, exchange: LoggedRequest, chunk: Chunk) -> None:
+        """A chunk is about to leave. Called by the response's observer."""
         with self._lock:
             now = self.clock.now() - self._started
             exchange.note_write(now, len(chunk.data), chunk.events)
 
-    def _ended(self, exchange: LoggedRequest, attempt: Attempt | None, outcome: str) -> None:
+    def ended(self, exchange: LoggedRequest, outcome: str) -> None:
+        """A reply has ended; the first word counts. Called by the response's observer."""
         with self._lock:
             if exchange.outcome is not None:
                 return
             exchange.outcome = outcome
             exchange.ended_at = self.clock.now() - self._started
-            if attempt is not None:
-                self._player.release(attempt)
+            self._player.ended(exchange.n)
             self._log.ended(exchange)
 
 
 class _Progress:
-    """Tells the engine how one response fares."""
+    """The observer of one response: tells the engine how it fares."""
 
-    __slots__ = ("_attempt", "_engine", "_exchange", "_whole")
+    __slots__ = ("_engine", "_exchange", "_whole")
 
-    def __init__(
-        self,
-        engine: Engine,
-        exchange: LoggedRequest,
-        attempt: Attempt | None,
-        response: HttpResponse,
-    ) -> None:
+    def __init__(self, engine: Engine, exchange: LoggedRequest, *, whole: bool) -> None:
         self._engine = engine
         self._exchange = exchange
-        self._attempt = attempt
-        self._whole = response.ending == "complete"
+        self._whole = whole
 
     def leaving(self, chunk: Chunk, *, last: bool) -> None:
         """Note the write; with the last one the reply is done before the client can see it."""
-        self._engine._left(self._exchange, chunk)
+        self._engine.left(self._exchange, chunk)
         if last and self._whole:
             self.ended("complete")
 
     def ended(self, outcome: str) -> None:
-        """Note the end, once."""
-        self._engine._ended(self._exchange, self._attempt, outcome)
-
-
-def _observed(response: HttpResponse, progress: _Progress) -> HttpResponse:
-    return HttpResponse(
-        response.status,
-        response.headers,
-        response.chunks,
-        response.ending,
-        response.before_headers,
-        response.partial_headers,
-        progress,
-    )
+        """Note the end."""
+        self._engine.ended(self._exchange, outcome)
 
 
 def _concurrent(busy: TrackBusy) -> Breach:
@@ -387,21 +353,3 @@ def _scripted_signatures(scenario: Scenario) -> frozenset[str]:
         for block in turn.blocks
         if block.type == "thinking" and isinstance(block.body.get("signature"), str)
     )
-
-
-def _rate_limit_headers(reset: str) -> tuple[tuple[str, str], ...]:
-    limits = {
-        "requests": 4_000,
-        "tokens": 4_800_000,
-        "input-tokens": 4_000_000,
-        "output-tokens": 800_000,
-    }
-    found: list[tuple[str, str]] = []
-    for name, limit in limits.items():
-        prefix = f"anthropic-ratelimit-{name}"
-        found += [
-            (f"{prefix}-limit", str(limit)),
-            (f"{prefix}-remaining", str(limit - 1)),
-            (f"{prefix}-reset", reset),
-        ]
-    return tuple(found)

@@ -38,7 +38,7 @@ class ApiError(MockError):
     def __init__(
         self,
         status: int,
-        type: str,  # noqa: A002 - the envelope's own name for the field
+        type: str,
         message: str,
         details: dict[str, Any] | None = None,
         *,

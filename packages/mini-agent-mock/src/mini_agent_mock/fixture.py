@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock.engine import Engine
 from mini_agent_mock.runs import Run
 from mini_agent_mock.scenario import Scenario, Track
-from mini_agent_mock.server import MockHost
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import httpx2
+
     from mini_agent_mock.clock import Clock
     from mini_agent_mock.event_log import LoggedRequest
     from mini_agent_mock.mounts import Mounts
+    from mini_agent_mock.server import MockHost
+    from mini_agent_mock.transport import AsyncMockTransport, MockTransport
 
 _UNSCRIPTED = Scenario((Track("main", ()),), source="this test (nothing is scripted)")
 
@@ -29,11 +33,11 @@ class ScriptedRun(Run):
     base_url = "http://anthropic-mock.invalid"
 
     def __init__(self, event_log: Path | None = None, clock: Clock | None = None) -> None:
+        super().__init__(Engine(_UNSCRIPTED, clock=clock))
         self._event_log = event_log
         self._clock = clock
         self._acts = 0
         self._past: tuple[LoggedRequest, ...] = ()
-        self._engine = Engine(_UNSCRIPTED, clock=clock)
 
     def script(self, scenario: Any) -> None:
         """Play this: a `Scenario`, an object with `turns` or `tracks`, or a list of turns.
@@ -70,6 +74,36 @@ class ScriptedRun(Run):
         if self._event_log is None or self._acts == 1:
             return self._event_log
         return self._event_log.with_suffix(f".{self._acts}{self._event_log.suffix}")
+
+
+class InProcessScript(ScriptedRun):
+    """A scripted run without a socket. Needs `httpx2`, which the official SDK brings."""
+
+    @cached_property
+    def transport(self) -> AsyncMockTransport:
+        """For `httpx2.AsyncClient(transport=...)`."""
+        from mini_agent_mock.transport import AsyncMockTransport
+
+        return AsyncMockTransport(self)
+
+    @cached_property
+    def sync_transport(self) -> MockTransport:
+        """For `httpx2.Client(transport=...)`."""
+        from mini_agent_mock.transport import MockTransport
+
+        return MockTransport(self)
+
+    def http_client(self) -> httpx2.AsyncClient:
+        """For `AsyncAnthropic(http_client=...)`. The caller closes it."""
+        import httpx2
+
+        return httpx2.AsyncClient(transport=self.transport, base_url=self.base_url)
+
+    def sync_http_client(self) -> httpx2.Client:
+        """For `Anthropic(http_client=...)`. The caller closes it."""
+        import httpx2
+
+        return httpx2.Client(transport=self.sync_transport, base_url=self.base_url)
 
 
 class HostedScript(ScriptedRun):

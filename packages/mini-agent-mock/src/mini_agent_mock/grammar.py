@@ -43,13 +43,13 @@ class Place:
 class Kind(Protocol):
     """What a value may be."""
 
-    def accepts(self, value: Any) -> bool:
+    def accepts(self, value: Any, /) -> bool:
         """Whether the JSON type fits; decides between alternatives before reading."""
 
-    def read(self, value: Any, place: Place) -> Any:
+    def read(self, value: Any, place: Place, /) -> Any:
         """The Python value, or `ScenarioError`."""
 
-    def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
+    def schema(self, definitions: dict[str, Any], /) -> dict[str, Any]:
         """JSON Schema of this kind; objects register themselves in `definitions`."""
 
     def named(self) -> str:
@@ -91,7 +91,7 @@ class Text:
             raise place.error(f"expected {self.what}, found {value!r}")
         return value
 
-    def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
+    def schema(self, _definitions: dict[str, Any]) -> dict[str, Any]:
         return {"type": "string", **({"pattern": f"^(?:{self.pattern})$"} if self.pattern else {})}
 
     def named(self) -> str:
@@ -112,7 +112,7 @@ class Regex:
         except re.error as error:
             raise place.error(f"not a regular expression: {error}") from None
 
-    def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
+    def schema(self, _definitions: dict[str, Any]) -> dict[str, Any]:
         return {"type": "string", "format": "regex"}
 
     def named(self) -> str:
@@ -139,7 +139,7 @@ class Number:
             raise place.error(f"expected {self.named()}, found {value}")
         return value
 
-    def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
+    def schema(self, _definitions: dict[str, Any]) -> dict[str, Any]:
         upper = {} if self.most is None else {"maximum": self.most}
         return {"type": "integer" if self.whole else "number", "minimum": self.least, **upper}
 
@@ -162,7 +162,7 @@ class Boolean:
             raise place.error(f"expected true or false, found {json_type(value)}")
         return value
 
-    def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
+    def schema(self, _definitions: dict[str, Any]) -> dict[str, Any]:
         return {"type": "boolean"}
 
     def named(self) -> str:
@@ -185,7 +185,7 @@ class Choice:
             raise place.error(f"{value!r} is not allowed{nearest(value, self.values)}")
         return value
 
-    def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
+    def schema(self, _definitions: dict[str, Any]) -> dict[str, Any]:
         return {"enum": list(self.values)}
 
     def named(self) -> str:
@@ -196,13 +196,13 @@ class Choice:
 class Anything:
     """Any JSON value, kept as it is."""
 
-    def accepts(self, value: Any) -> bool:
+    def accepts(self, _value: Any) -> bool:
         return True
 
-    def read(self, value: Any, place: Place) -> Any:
+    def read(self, value: Any, _place: Place) -> Any:
         return value
 
-    def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
+    def schema(self, _definitions: dict[str, Any]) -> dict[str, Any]:
         return {}
 
     def named(self) -> str:

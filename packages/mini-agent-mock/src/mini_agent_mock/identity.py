@@ -27,6 +27,10 @@ class IdSource:
             if not taken or found.encode() not in taken:
                 return found
 
+    def nth(self, prefix: str, number: int) -> str:
+        """The id that belongs to a number, whatever else was made."""
+        return prefix + self._letters(prefix, number)
+
     def _letters(self, prefix: str, count: int) -> str:
         digest = blake2b(b"%s:%s:%d" % (self._seed, prefix.encode(), count), digest_size=16)
         number = int.from_bytes(digest.digest(), "big")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock import accounts
-from mini_agent_mock.errors import ApiError, MockError
+from mini_agent_mock.errors import MockError
 from mini_agent_mock.faults import FaultMissed
 from mini_agent_mock.rendering import Reply, render, respond, status_response
 from mini_agent_mock.replay import Cursor, Mismatch
@@ -50,7 +50,6 @@ class Attempt:
     exchange: LoggedRequest
     cursor: Cursor
     reply: Reply | None = None
-    under_way: bool = False
 
 
 class Player:
@@ -63,12 +62,11 @@ class Player:
         self._new_id = new_id
         self._accounting = accounting
         self._attempts: dict[tuple[str, bytes], Attempt] = {}
+        self._under_way: dict[int, Cursor] = {}
         self.cursors = {track.name: Cursor(track) for track in scenario.tracks}
 
-    def play(
-        self, exchange: LoggedRequest, view: RequestView, *, stream: bool
-    ) -> tuple[HttpResponse, Attempt | None]:
-        """The response to a messages request, and the attempt that is now under way.
+    def play(self, exchange: LoggedRequest, view: RequestView, *, stream: bool) -> HttpResponse:
+        """The response to a messages request; it is under way until `ended` is called.
 
         Raises `Breach`, `TrackBusy`, and `ApiError` for nothing else than a scripted status.
         """
@@ -91,7 +89,7 @@ class Player:
         if isinstance(turn.fault, StatusFault):
             exchange.fault = f"status {turn.fault.status}"
             delay = turn.delivery.over(self._scenario.defaults).delay or 0.0
-            return status_response(turn.fault, exchange.request_id, delay), None
+            return status_response(turn.fault, exchange.request_id, delay)
         reply = self._render(turn, view, cursor, exchange)
         if turn.fault is None:
             attempt.reply = reply
@@ -120,7 +118,7 @@ class Player:
         if earlier is None or earlier.exchange.retry >= exchange.retry:
             return None
         exchange.retry_of = earlier.exchange.n
-        self.release(earlier)
+        self.ended(earlier.exchange.n)
         if earlier.reply is not None:
             exchange.replayed = True
             exchange.track, exchange.turn = earlier.exchange.track, earlier.exchange.turn
@@ -169,7 +167,7 @@ class Player:
 
     def _send(
         self, exchange: LoggedRequest, attempt: Attempt | None, reply: Reply, stream: bool
-    ) -> tuple[HttpResponse, Attempt | None]:
+    ) -> HttpResponse:
         exchange.answer, exchange.streamed = reply.message, stream
         try:
             response, exchange.events = respond(
@@ -184,15 +182,15 @@ class Player:
                 "fault", f"the fault of {reply.turn.place} never strikes: {error}"
             ) from None
         if attempt is not None:
-            attempt.under_way = True
+            self._under_way[exchange.n] = attempt.cursor
             attempt.cursor.busy += 1
-        return response, attempt
+        return response
 
-    def release(self, attempt: Attempt) -> None:
-        """The attempt's reply is no longer under way."""
-        if attempt.under_way:
-            attempt.under_way = False
-            attempt.cursor.busy -= 1
+    def ended(self, n: int) -> None:
+        """The reply to request `n` is no longer under way. May be called twice."""
+        cursor = self._under_way.pop(n, None)
+        if cursor is not None:
+            cursor.busy -= 1
 
     def left_over(self) -> list[str]:
         """An account for each track with turns that were never asked for."""

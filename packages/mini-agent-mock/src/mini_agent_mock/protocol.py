@@ -35,7 +35,10 @@ _MAX_PADDING = 15
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One server-sent event, `delay` seconds after the one before. A string is sent as it stands."""
+    """One server-sent event, `delay` seconds after the one before.
+
+    Data that is a string is sent as it stands.
+    """
 
     name: str
     data: Any
@@ -54,7 +57,7 @@ class Event:
 
 def message_body(
     *,
-    id: str,  # noqa: A002 - the field's name on the wire
+    id: str,
     model: str,
     content: Sequence[Mapping[str, Any]],
     stop_reason: str,
@@ -115,7 +118,7 @@ def opened(body: Mapping[str, Any]) -> dict[str, Any]:
     """How a block looks in `content_block_start`: empty where deltas will fill it."""
     kind = body["type"]
     if kind == "text":
-        cited = {"citations": []} if body.get("citations") else {}
+        cited: dict[str, Any] = {"citations": []} if body.get("citations") else {}
         return {**body, "text": "", **cited}
     if kind == "thinking":
         return {**body, "thinking": "", "signature": ""}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,7 +17,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from mini_agent_mock.fixture import HostedScript, ScriptedRun
+    from mini_agent_mock.fixture import HostedScript, InProcessScript, ScriptedRun
     from mini_agent_mock.server import MockHost
 
 _AnyRun = TypeVar("_AnyRun", bound="ScriptedRun")
@@ -87,12 +88,31 @@ def anthropic_mock(request: pytest.FixtureRequest) -> Iterator[HostedScript]:
     from mini_agent_mock.fixture import HostedScript
 
     run = HostedScript(_host(request.config), _event_log(request))
+    with _environment(run):
+        yield from _scripted(request, run)
+
+
+@pytest.fixture
+def anthropic_inprocess(request: pytest.FixtureRequest) -> Iterator[InProcessScript]:
+    """The mock without a socket: `.http_client()` goes into `AsyncAnthropic(http_client=...)`.
+
+    Otherwise like `anthropic_mock`; two to three times faster, and only for this process.
+    """
+    from mini_agent_mock.fixture import InProcessScript
+
+    run = InProcessScript(_event_log(request))
+    with _environment(run):
+        yield from _scripted(request, run)
+
+
+@contextmanager
+def _environment(run: ScriptedRun) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
             patch.delenv(name)
         patch.setenv("ANTHROPIC_BASE_URL", run.base_url)
         patch.setenv("ANTHROPIC_API_KEY", run.api_key)
-        yield from _scripted(request, run)
+        yield
 
 
 def _scripted(request: pytest.FixtureRequest, run: _AnyRun) -> Iterator[_AnyRun]:

@@ -61,13 +61,12 @@ class Cursor:
     def _always(self, head: Turn, view: RequestView) -> Turn:
         """A turn that repeats for ever yields once a later turn's `expect` fits."""
         follower = self._pending[-2] if len(self._pending) > 1 else None
-        if isinstance(follower, Turn) and follower.expect.checks:
-            if not follower.expect.why_not(view):
-                self._pending.pop()
-                taken = self._advance(view)
-                assert taken is not None  # the follower is pending
-                return taken
-        return head
+        if not isinstance(follower, Turn) or not follower.expect.checks:
+            return head
+        if follower.expect.why_not(view):
+            return head
+        self._pending.pop()
+        return self._advance(view) or head
 
     def left_over(self) -> list[str]:
         """The places of the turns that were not played as often as they must be."""

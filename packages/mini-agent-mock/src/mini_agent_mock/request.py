@@ -28,7 +28,7 @@ class SentToolResult:
 
 
 def plain_text(content: Any) -> str:
-    """The text of a message's content: the string itself, or its text blocks joined by a newline."""
+    """The text of a message's content: the string, or its text blocks joined by a newline."""
     if isinstance(content, str):
         return content
     return "\n".join(

@@ -13,9 +13,10 @@ API_KEY = "sk-ant-mock-key"
 
 
 class Run:
-    """The face that every way of running a scenario shares."""
+    """The face that every way of running a scenario shares. Alone: a run without a socket."""
 
-    _engine: Engine
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
 
     @property
     def engine(self) -> Engine:

@@ -167,6 +167,7 @@ class Service:
 
     validation: Literal["strict", "lenient"] = "strict"
     disabled_rules: frozenset[str] = frozenset()
+    enabled_rules: frozenset[str] = frozenset()
     models: tuple[str, ...] = ()
     api_key: str | None = None
     seed: str = ""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def _track(place: Place, **given: Any) -> Track:
+def _track(_place: Place, **given: Any) -> Track:
     given.pop("comment", None)
     return Track(name="", **given)
 
@@ -51,14 +51,19 @@ TRACK = Record(
 
 
 def _service(place: Place, **given: Any) -> Service:
+    for key in ("disabled_rules", "enabled_rules"):
+        given[key] = _rule_names(place.key(key), given.get(key, ()))
+    return Service(**given)
+
+
+def _rule_names(place: Place, names: tuple[str, ...]) -> frozenset[str]:
     from mini_agent_mock.validation import RULES
 
-    rules = given.pop("disabled_rules", ())
-    for index, name in enumerate(rules):
+    for index, name in enumerate(names):
         if name not in RULES:
-            where = place.key("disabled_rules").item(index)
-            raise where.error(f"no rule is called {name!r}{nearest_name(name, list(RULES))}")
-    return Service(disabled_rules=frozenset(rules), **given)
+            what = f"no rule is called {name!r}{nearest_name(name, list(RULES))}"
+            raise place.item(index).error(what)
+    return frozenset(names)
 
 
 SERVICE = Record(
@@ -68,6 +73,7 @@ SERVICE = Record(
         Key("validation", Choice(("strict", "lenient")),
             "strict: refuse what the service refuses; lenient: accept any shape and any id."),
         Key("disabled_rules", ListOf(Text()), "Names of validation rules to leave out."),
+        Key("enabled_rules", ListOf(Text()), "Names of rules to add that are off by default."),
         Key("models", ListOf(Text()), "Model ids that exist besides the known ones."),
         Key("api_key", Text(), "The only key that is accepted (default: any)."),
         Key("seed", Text(), "Changes the ids that are made up."),
@@ -198,8 +204,9 @@ class _DuplicateKey(ValueError):
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        seen: set[str] = set()
-        raise _DuplicateKey(next(k for k, _ in pairs if k in seen or seen.add(k)))
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _DuplicateKey(key)
+        found[key] = value
     return found

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from mini_agent_mock.grammar import (
     Anything,
-    Boolean,
     Choice,
     Either,
     Key,
+    Kind,
     Later,
     ListOf,
     MapOf,
@@ -54,12 +55,12 @@ DELIVERY_KEYS = (
 )  # fmt: skip
 
 
-def delivery(place: Place, **given: Any) -> Delivery:
+def delivery(_place: Place, **given: Any) -> Delivery:
     """Build a `Delivery` from its four keys."""
     return Delivery(**given)
 
 
-def _piece(place: Place, text: str, delay: float | None = None) -> Piece:
+def _piece(_place: Place, text: str, delay: float | None = None) -> Piece:
     return Piece(text, delay)
 
 
@@ -115,8 +116,8 @@ THINKING = Either(
 def _tool(
     place: Place,
     name: str,
-    input: dict[str, Any] | None = None,  # noqa: A002 - the key's name on the wire
-    id: str | None = None,  # noqa: A002 - the key's name on the wire
+    input: dict[str, Any] | None = None,
+    id: str | None = None,
     raw_input: str | None = None,
 ) -> Block:
     if input is not None and raw_input is not None:
@@ -138,28 +139,40 @@ TOOL = Record(
 )
 
 
-class _RawBlock(MapOf):
+_WRITTEN_OUT = {
+    "text": "text",
+    "thinking": "thinking",
+    "tool_use": "name",
+    "server_tool_use": "name",
+}
+
+
+_OBJECT = MapOf(Anything())
+
+
+@dataclass(frozen=True, slots=True)
+class _WrittenBlock:
     """A content block written out as it will be in the message."""
 
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, dict)
+
     def read(self, value: Any, place: Place) -> Block:
-        body = MapOf(Anything()).read(value, place)
+        body = _OBJECT.read(value, place)
         if not isinstance(body.get("type"), str):
             raise place.error("a content block needs a 'type'")
-        texts = {"text": "text", "thinking": "thinking"}
-        wanted = texts.get(body["type"])
-        if wanted and not isinstance(body.get(wanted), str):
-            raise place.error(f"a {body['type']} block needs a string {wanted!r}")
-        if body["type"] in {"tool_use", "server_tool_use"}:
-            TOOL_LIKE.read({k: v for k, v in body.items() if k in {"name", "input"}}, place)
+        needed = _WRITTEN_OUT.get(body["type"])
+        if needed and not isinstance(body.get(needed), str):
+            raise place.error(f"a {body['type']} block needs a string {needed!r}")
+        if needed == "name":
+            body = {**body, "input": _OBJECT.read(body.get("input", {}), place.key("input"))}
         return Block(body)
 
+    def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
+        return _OBJECT.schema(definitions)
 
-TOOL_LIKE = Record("ToolLike", "", (Key("name", Text(), "", required=True),
-                                    Key("input", MapOf(Anything()), "")), lambda place, **_: None)  # fmt: skip
-
-
-def _capture(place: Place, source: str, matches: re.Pattern[str] | None = None) -> Capture:
-    return Capture(source, matches)
+    def named(self) -> str:
+        return _OBJECT.named()
 
 
 CAPTURE = Record(
@@ -173,7 +186,7 @@ CAPTURE = Record(
             " the body.", required=True),
         Key("matches", Regex(), "A regular expression; its first group, or all of the match."),
     ),
-    lambda place, **given: _capture(place, given["from"], given.get("matches")),
+    lambda _place, **given: Capture(given["from"], given.get("matches")),
 )  # fmt: skip
 
 _NAME = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
@@ -238,11 +251,12 @@ TURN = Record(
         Key("text", _ONE_OR_MORE_TEXTS, "The text, or one text for each text block."),
         Key("chunks", ListOf(CHUNK, least=1), "The text as exactly these deltas."),
         Key("thinking",
-            Either((THINKING, ListOf(THINKING, least=1)), lambda v: (v,) if isinstance(v, Block) else v),
+            Either((THINKING, ListOf(THINKING, least=1)),
+                   lambda value: (value,) if isinstance(value, Block) else value),
             "A thinking block, or several."),
         Key("tools", ListOf(TOOL, least=1), "Tool calls."),
-        Key("content", ListOf(_RawBlock(Anything())),
-            "All blocks as they are in the message, passed through: server tool blocks, citations…"),
+        Key("content", ListOf(_WrittenBlock()),
+            "All blocks as they are in the message: server tool blocks, citations…"),
         Key("stop_reason", Choice(STOP_REASONS), "By default tool_use with tools, else end_turn."),
         Key("stop_sequence", Text(), "The stop sequence that was met."),
         Key("stop_details", MapOf(Anything()), "Details of a refusal."),
@@ -262,7 +276,7 @@ TURN = Record(
 )  # fmt: skip
 
 
-def _arm(place: Place, turns: Any, when: Any = None) -> Arm:
+def _arm(_place: Place, turns: Any, when: Any = None) -> Arm:
     return Arm(when, turns)
 
 
@@ -290,13 +304,24 @@ BRANCH = Record(
 )
 
 
-class _TurnOrBranch(Either):
+@dataclass(frozen=True, slots=True)
+class _TurnOrBranch:
     """Told apart by the key `branch`, so that a misspelt turn is complained about as a turn."""
 
-    def read(self, value: Any, place: Place) -> Any:
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, dict)
+
+    def read(self, value: Any, place: Place) -> Turn | Branch:
         chosen = BRANCH if isinstance(value, dict) and "branch" in value else TURN
-        return chosen.read(value, place)
+        step: Turn | Branch = chosen.read(value, place)
+        return step
+
+    def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
+        return {"anyOf": [TURN.schema(definitions), BRANCH.schema(definitions)]}
+
+    def named(self) -> str:
+        return TURN.named()
 
 
-TURN_OR_BRANCH = _TurnOrBranch((TURN, BRANCH))
+TURN_OR_BRANCH: Kind = _TurnOrBranch()
 TURNS = ListOf(TURN_OR_BRANCH)

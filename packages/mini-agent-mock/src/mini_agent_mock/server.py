@@ -17,7 +17,9 @@ from mini_agent_mock.mounts import Mounts
 from mini_agent_mock.runs import Run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
+    from typing import Self
 
     from mini_agent_mock.clock import Clock
     from mini_agent_mock.scenario import Scenario
@@ -52,7 +54,7 @@ class Listener:
         self._stop: asyncio.Event | None = None
         self.url = ""
 
-    async def serve(self, on_ready: Any) -> None:
+    async def serve(self, on_ready: Callable[[], None]) -> None:
         """Listen, call `on_ready`, and return once `stop` was called. Raises `MockError`."""
         from uvicorn import Config
         from uvicorn.server import ServerState
@@ -192,7 +194,7 @@ class MockHost:
         """Let an engine answer where no run's path is given."""
         self.mounts.add_root(engine)
 
-    def __enter__(self) -> MockHost:
+    def __enter__(self) -> Self:
         self.start()
         return self
 
@@ -208,8 +210,8 @@ class MockHost:
 class HostedRun(Run):
     """One run of a `MockHost`."""
 
-    def __init__(self, engine: Engine, base_url: str, unmount: Any) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, base_url: str, unmount: Callable[[], None]) -> None:
+        super().__init__(engine)
         self.base_url = base_url
         self._unmount = unmount
 
@@ -218,7 +220,7 @@ class HostedRun(Run):
         self._unmount()
         self._engine.close()
 
-    def __enter__(self) -> HostedRun:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -250,7 +252,7 @@ class MockServer(Run):
         host: str = "127.0.0.1",
         port: int = 0,
     ) -> None:
-        self._engine = Engine(scenario, event_log=event_log, clock=clock)
+        super().__init__(Engine(scenario, event_log=event_log, clock=clock))
         self._host = MockHost(host=host, port=port)
         self._host.mount_root(self._engine)
 
@@ -268,7 +270,7 @@ class MockServer(Run):
         self._host.stop()
         self._engine.close()
 
-    def __enter__(self) -> MockServer:
+    def __enter__(self) -> Self:
         self.start()
         return self
 

@@ -35,7 +35,7 @@ def serve(scenario: Scenario, *, host: str, port: int, event_log: str | None, le
         asyncio.run(_until_interrupted(listener, scenario.source))
     finally:
         engine.close()
-    print(engine.account(), file=sys.stderr)
+    sys.stderr.write(engine.account() + "\n")
     return 1 if engine.failures() else 0
 
 
@@ -46,6 +46,7 @@ async def _until_interrupted(listener: Listener, source: str) -> None:
             loop.add_signal_handler(number, listener.stop)
 
     def announce() -> None:
-        print(f"mini-agent-mock: playing {source} at {listener.url}", flush=True)
+        sys.stdout.write(f"mini-agent-mock: playing {source} at {listener.url}\n")
+        sys.stdout.flush()
 
     await listener.serve(announce)

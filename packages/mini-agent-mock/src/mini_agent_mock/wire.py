@@ -33,7 +33,8 @@ class WireProtocol(HttpToolsProtocol):
         """Give the app the transport, for faults below HTTP."""
         super().on_message_begin()
         self.reading_since = self.loop.time()
-        self.scope["extensions"] = {TRANSPORT: self.transport}  # type: ignore[typeddict-unknown-key]  # our own extension
+        extensions: dict[str, Any] = {TRANSPORT: self.transport}
+        self.scope["extensions"] = extensions
 
     def on_headers_complete(self) -> None:
         """The head is complete; the app watches over the body."""
