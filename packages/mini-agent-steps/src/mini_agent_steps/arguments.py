@@ -1,0 +1,103 @@
+"""The command line of `mini-agent-steps`: every command and option, and nothing else."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+_EPILOG = """\
+a step is named by its number or its slug; `mini-agent-steps list` shows both.
+`mini-agent-steps run 1` needs no key.
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Exits with 64 on wrong usage, as the other commands of this family do."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]  # never returns
+        self.print_usage()
+        self.exit(64, f"{self.prog}: {message}\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser. ``command`` names the module in `commands` that does the work."""
+    root = _Parser(
+        prog="mini-agent-steps",
+        description="A coding agent in runnable steps, each proved without a key.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    root.add_argument(
+        "--version", action="store_const", const="--version", dest="command", help="print it"
+    )
+    root.add_argument(
+        "--course",
+        type=Path,
+        metavar="FOLDER",
+        help="another course than the built-in one: the folder of its course.toml",
+    )
+    commands = root.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    _reader(commands)
+    _author(commands)
+    return root
+
+
+def _reader(commands: argparse._SubParsersAction[_Parser]) -> None:
+    commands.add_parser("list", help="the steps, one line each")
+
+    run = commands.add_parser("run", help="run a step; without a key unless --live")
+    run.add_argument("step", metavar="STEP")
+    run.add_argument("--scenario", metavar="NAME", help="another scenario than the step's demo")
+    run.add_argument("--live", action="store_true", help="ask the real model, with your key")
+    run.add_argument(
+        "--proxy", action="store_true", help="with --live: go through the proxy of the environment"
+    )
+    run.add_argument("--folder", type=Path, help="with --live: work here, not in a scratch folder")
+    run.add_argument("prompt", nargs="*", metavar="-- PROMPT", help="what to ask instead")
+
+    diff = commands.add_parser("diff", help="what a step adds to the one before")
+    diff.add_argument("step", metavar="STEP")
+    diff.add_argument("file", nargs="?", metavar="FILE")
+
+    show = commands.add_parser("show", help="a file of a step, or the list of its files")
+    show.add_argument("step", metavar="STEP")
+    show.add_argument("file", nargs="?", metavar="FILE")
+
+    start = commands.add_parser("start", help="a starter: the step before, stubs, failing checks")
+    start.add_argument("step", metavar="STEP")
+    start.add_argument("folder", type=Path, metavar="FOLDER")
+
+    check = commands.add_parser("check", help="check what you have written in a starter's folder")
+    check.add_argument("folder", type=Path, metavar="FOLDER", nargs="?", default=Path())
+
+
+def _author(commands: argparse._SubParsersAction[_Parser]) -> None:
+    build = commands.add_parser("build", help="slice every step; only what changed is written")
+    build.add_argument("--out", type=Path, metavar="FOLDER", help="write the packages there")
+
+    lint = commands.add_parser("lint", help="every rule of the source, the scenarios, the pages")
+    lint.add_argument(
+        "--fast", action="store_true", help="without formatter, linter and type checker"
+    )
+
+    docs = commands.add_parser("docs", help="fill the pages' generated blocks")
+    docs.add_argument("--check", action="store_true", help="only say what is out of date")
+    docs.add_argument("--docs", type=Path, metavar="FOLDER", help="where the pages are")
+
+    verify = commands.add_parser("verify", help="every scenario on every step it holds for")
+    verify.add_argument("steps", nargs="*", metavar="STEP")
+    verify.add_argument("-j", "--jobs", type=int, default=0, metavar="N", help="0: as it fits")
+    verify.add_argument("--scenario", metavar="NAME", help="only this one")
+    verify.add_argument(
+        "--cover", action="store_true", help="also demand 100 %% line and branch coverage"
+    )
+
+    selfcheck = commands.add_parser("selfcheck", help="break the source; the proof must notice")
+    selfcheck.add_argument("-j", "--jobs", type=int, default=0, metavar="N", help="0: as it fits")
+    selfcheck.add_argument("--mutant", metavar="ID", help="only this one")
+    selfcheck.add_argument(
+        "--written", action="store_true", help="only the hand-written mutants, none generated"
+    )
+
+    new = commands.add_parser("new", help="start a course of your own")
+    new.add_argument("folder", type=Path, metavar="FOLDER")

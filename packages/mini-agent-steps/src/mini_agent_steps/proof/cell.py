@@ -1,0 +1,226 @@
+"""One cell of the matrix: one scenario on one step, in folders of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mini_agent_steps.proof.expectations import complaints
+from mini_agent_steps.proof.observation import Observation, SeenRequest
+from mini_agent_steps.proof.scenario import fill_in
+from mini_agent_steps.proof.stage import TIME_LIMIT, Clock, Outcome, Screen, environment, play
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from mini_agent_mock import HostedRun
+    from mini_agent_steps.build import Built
+    from mini_agent_steps.proof.host import Host
+    from mini_agent_steps.proof.observation import Written
+    from mini_agent_steps.proof.scenario import Run, Scenario
+
+# A real process writes through a pipe: its chunks cannot be timed, and typed prompts add
+# question marks of their own to the screen.
+_NOT_OF_A_PROCESS = frozenset({"stdout", "chunks"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A scenario on a step; ``as_process`` starts it as a reader would, prompts typed."""
+
+    scenario: Scenario
+    built: Built
+    as_process: bool = False
+
+    @property
+    def name(self) -> str:
+        """How a report and a mutant's list call it."""
+        suffix = " (process)" if self.as_process else ""
+        return f"{self.scenario.name}@{self.built.snapshot.step.slug}{suffix}"
+
+
+@dataclass(frozen=True, slots=True)
+class CellResult:
+    """What came of a cell: green if there are no complaints."""
+
+    name: str
+    complaints: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Where a cell plays. The event logs lie outside of what the agent can see."""
+
+    workspace: Path
+    home: Path
+    event_log: Path
+    mcp_log: Path
+
+    @property
+    def tokens(self) -> dict[str, str]:
+        """What the scenario's ``{tokens}`` stand for."""
+        return {
+            "workspace": str(self.workspace),
+            "home": str(self.home),
+            "python": sys.executable,
+            "mcp_log": str(self.mcp_log),
+        }
+
+
+def prepare(folder: Path, scenario: Scenario) -> Folders:
+    """Lay out the scenario's workspace and home below an empty folder."""
+    folder = folder.resolve()
+    folders = Folders(
+        folder / "workspace", folder / "home", folder / "events.jsonl", folder / "mcp.jsonl"
+    )
+    for place, files in ((folders.workspace, scenario.files), (folders.home, scenario.home)):
+        place.mkdir(parents=True)
+        for path, text in fill_in(dict(files), folders.tokens).items():
+            target = place / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(text.encode())
+    return folders
+
+
+def run_cell(cell: Cell, host: Host, folder: Path) -> CellResult:
+    """Run the cell and check it. Never raises for what the step does."""
+    started = time.monotonic()
+    folders = prepare(folder, cell.scenario)
+    seen = observe(cell, host, folders)
+    skip = _NOT_OF_A_PROCESS if cell.as_process else frozenset()
+    found = complaints(cell.scenario, seen, folders.tokens, skip=skip)
+    return CellResult(cell.name, tuple(found), time.monotonic() - started)
+
+
+def observe(
+    cell: Cell,
+    host: Host,
+    folders: Folders,
+    watcher: Callable[[Written], None] | None = None,
+) -> Observation:
+    """Run the scenario's program starts one after another and return what happened."""
+    script = fill_in(dict(cell.scenario.script), folders.tokens)
+    screen, clock = Screen(watcher=watcher), Clock()
+    problems: list[str] = []
+    codes = []
+    with host.run(script, folders.event_log) as mock:
+        for run in cell.scenario.runs:
+            env = environment(
+                folders.home, mock.base_url, mock.api_key, fill_in(dict(run.env), folders.tokens)
+            )
+            argv = fill_in(list(run.argv), folders.tokens)
+            lines = fill_in(list(run.input), folders.tokens)
+            if cell.as_process:
+                outcome = _start(cell.built, argv, lines, folders.workspace, env, screen)
+            else:
+                outcome = play(
+                    cell.built,
+                    argv,
+                    lines,
+                    folder=folders.workspace,
+                    env=env,
+                    screen=screen,
+                    clock=clock,
+                )
+            codes.append(outcome.exit_code)
+            if outcome.problem:
+                problems.append(outcome.problem)
+        problems += [str(failure["account"]) for failure in mock.failures]
+        requests = _requests(mock)
+    return Observation(
+        requests=requests,
+        screen=tuple(screen.written),
+        exit_codes=tuple(codes),
+        sleeps=tuple(clock.sleeps),
+        files=read_tree(folders.workspace),
+        home_files=read_tree(folders.home),
+        mcp_methods=_mcp_methods(folders.mcp_log),
+        problems=tuple(problems),
+    )
+
+
+def typed(run: Run) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return arguments and typed lines of a run whose one-shot prompt is typed instead.
+
+    A run with flags, or with no prompt among its arguments, is left as it is.
+    """
+    if len(run.argv) == 1 and not run.argv[0].startswith("-"):
+        return (), (run.argv[0], *run.input)
+    return run.argv, run.input
+
+
+def _start(
+    built: Built,
+    argv: Sequence[str],
+    lines: Sequence[str],
+    folder: Path,
+    env: Mapping[str, str],
+    screen: Screen,
+) -> Outcome:
+    """Start the snapshot's program as a process of its own."""
+    command = [sys.executable, "-m", built.snapshot.step.package, *argv]
+    try:
+        done = subprocess.run(
+            command,
+            input="".join(line + "\n" for line in lines),
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            cwd=folder,
+            env={**env, "PYTHONPATH": str(built.folder), "PYTHONUTF8": "1"},
+            timeout=3 * TIME_LIMIT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Outcome(1, f"the program was still running after {3 * TIME_LIMIT:g} s")
+    screen.add("out", done.stdout)
+    screen.add("err", done.stderr)
+    problem = "the program died with a traceback" if "Traceback (most" in done.stderr else None
+    return Outcome(done.returncode, problem and f"{problem}: {done.stderr.splitlines()[-1]}")
+
+
+def _requests(mock: HostedRun) -> tuple[SeenRequest, ...]:
+    """Pair each request for a reply with how it was answered."""
+    seen: dict[int, dict[str, Any]] = {}
+    started = 0.0
+    for event in mock.events:
+        if event.get("record") == "run":
+            started = float(event["started"])
+        elif event.get("record") == "request" and event.get("purpose") == "messages":
+            seen[event["n"]] = {"track": event.get("track"), "body": event.get("body") or {}}
+        elif event.get("n") in seen and event.get("record") == "reply":
+            seen[event["n"]]["status"] = event.get("status", 0)
+            seen[event["n"]]["reply"] = event.get("message") or {}
+        elif event.get("n") in seen and event.get("record") == "sent":
+            seen[event["n"]]["finished_at"] = started + event["at"]
+    return tuple(SeenRequest(**item) for item in seen.values())
+
+
+def _mcp_methods(log: Path) -> tuple[str, ...]:
+    """The methods that an MCP server noted, in order."""
+    try:
+        lines = log.read_text("utf-8").splitlines()
+    except OSError:
+        return ()
+    entries = [json.loads(line) for line in lines]
+    return tuple(entry["method"] for entry in entries if "method" in entry)
+
+
+def read_tree(folder: Path) -> dict[str, str]:
+    """Return every file below a folder; what is not UTF-8 appears as its bytes' repr."""
+    tree = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            data = path.read_bytes()
+            try:
+                text = data.decode()
+            except UnicodeDecodeError:
+                text = repr(data)
+            tree[path.relative_to(folder).as_posix()] = text
+    return tree

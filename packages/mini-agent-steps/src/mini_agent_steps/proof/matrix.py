@@ -1,0 +1,108 @@
+"""The scenario × step matrix: every scenario on every step it holds for, none left out."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mini_agent_steps.proof.cell import Cell, CellResult, run_cell, typed
+from mini_agent_steps.proof.forked import Lost, run_forked
+from mini_agent_steps.proof.host import Host
+from mini_agent_steps.proof.scenario import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from mini_agent_steps.build import Built
+    from mini_agent_steps.proof.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixResult:
+    """What came of a matrix. ``expected`` was counted from the scenarios' ranges alone."""
+
+    expected: int
+    results: tuple[CellResult, ...]
+
+    @property
+    def failed(self) -> tuple[CellResult, ...]:
+        """The red cells."""
+        return tuple(result for result in self.results if result.complaints)
+
+    @property
+    def complete(self) -> bool:
+        """Whether as many cells ran as had to."""
+        return self.expected == len(self.results)
+
+
+def cells_of(scenarios: Sequence[Scenario], built: Sequence[Built]) -> list[Cell]:
+    """Return the cells of the matrix, and one real program start for each step."""
+    cells = [
+        Cell(scenario, item)
+        for item in built
+        for scenario in scenarios
+        if scenario.holds_for(item.snapshot.step)
+    ]
+    return cells + [cell for item in built for cell in _process_cells(scenarios, item)]
+
+
+def _process_cells(scenarios: Sequence[Scenario], built: Built) -> Iterator[Cell]:
+    """The step's demo, started as a reader starts it: `python -m`, prompts typed at it."""
+    for scenario in scenarios:
+        if scenario.name == built.snapshot.step.demo:
+            runs = tuple(Run(*typed(run), run.env) for run in scenario.runs)
+            yield Cell(replace(scenario, runs=runs), built, as_process=True)
+
+
+def expected_count(scenarios: Sequence[Scenario], built: Sequence[Built]) -> int:
+    """How many cells there must be, from the ranges of the scenario files."""
+    indexes = [item.snapshot.step.index for item in built]
+    in_range = sum(
+        1 for scenario in scenarios for index in indexes if scenario.first <= index <= scenario.last
+    )
+    return in_range + len(built)
+
+
+def run_matrix(
+    cells: Sequence[Cell],
+    expected: int,
+    *,
+    jobs: int = 1,
+    report: Callable[[CellResult], None] = lambda _: None,
+) -> MatrixResult:
+    """Run every cell, in this process or in ``jobs`` children forked from it."""
+    results: list[CellResult] = []
+    if jobs == 1:
+        for result in _run_all(cells):
+            results.append(result)
+            report(result)
+        return MatrixResult(expected, tuple(results))
+    stripes = [cells[start::jobs] for start in range(jobs)]
+    tasks = [lambda stripe=stripe: _run_all(stripe) for stripe in stripes]
+    for item in run_forked(tasks, jobs):
+        if isinstance(item.value, Lost):
+            lost = CellResult(f"worker {item.task + 1}", (str(item.value),), 0.0)
+            results.append(lost)
+            report(lost)
+            continue
+        results.append(item.value)
+        report(item.value)
+    return MatrixResult(expected, tuple(results))
+
+
+def _run_all(cells: Sequence[Cell]) -> Iterator[CellResult]:
+    with Host() as host:
+        for cell in cells:
+            yield run_in_scratch(cell, host)
+
+
+def run_in_scratch(cell: Cell, host: Host) -> CellResult:
+    """Run one cell in a temporary folder that is gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="mini-agent-cell-"))
+    try:
+        return run_cell(cell, host, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""An agent that answers and takes notes."""

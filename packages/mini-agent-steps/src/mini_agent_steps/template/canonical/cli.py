@@ -1,0 +1,19 @@
+"""The command line: a prompt as an argument, or one after another at a question mark."""
+
+from collections.abc import Sequence
+
+from .agent import Agent
+
+
+def run_cli(argv: Sequence[str]) -> int:
+    """Answer the prompt of the command line, or every line typed; return the exit code."""
+    agent = Agent()
+    if argv:
+        print(agent.ask(" ".join(argv)))
+        return 0
+    try:
+        while prompt := input("? "):
+            print(agent.ask(prompt))
+    except EOFError:
+        print()
+    return 0
