@@ -1,0 +1,1 @@
+"""A coding agent, small enough to read in one sitting."""

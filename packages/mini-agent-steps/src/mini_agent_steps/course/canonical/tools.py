@@ -1,0 +1,161 @@
+"""The tools: a tool is a function; its signature and docstring are what is offered."""
+
+import inspect
+import os  # @step >=tools
+import re  # @step >=tools
+import signal  # @step >=tools
+import subprocess  # @step >=tools
+from collections.abc import Callable
+from collections.abc import Iterator  # @step >=tools
+from contextlib import suppress  # @step >=tools
+from dataclasses import dataclass
+from pathlib import Path
+
+from anthropic.types import ToolParam
+
+JSON_TYPES = {str: "string", int: "integer", bool: "boolean"}
+MAX_RESULT = 20_000  # @step >=tools
+
+
+@dataclass(frozen=True)
+class Tool:
+    """Something the model can call: what it is told of it, and what then runs."""
+
+    param: ToolParam
+    run: Callable[..., str]
+
+
+def as_tool(function: Callable[..., str]) -> Tool:
+    """Offer a function to the model under its own name, signature and docstring."""
+    parameters = inspect.signature(function).parameters
+    schema: dict[str, object] = {
+        "type": "object",
+        "properties": {
+            name: {"type": JSON_TYPES[parameter.annotation]}
+            for name, parameter in parameters.items()
+        },
+        "required": [
+            name
+            for name, parameter in parameters.items()
+            if parameter.default is parameter.empty
+        ],
+    }
+    param: ToolParam = {
+        "name": function.__name__,
+        "description": inspect.getdoc(function) or "",
+        "input_schema": schema,
+    }
+    return Tool(param, function)
+
+
+def read_file(path: str, offset: int = 1, limit: int = 2000) -> str:
+    """Read a text file with line numbers, `limit` lines from line `offset` on."""
+    text = Path(path).read_text(encoding="utf-8")
+    lines = text.removesuffix("\n").split("\n")
+    chosen = lines[offset - 1 : offset - 1 + limit]
+    return "\n".join(f"{number}\t{line}" for number, line in enumerate(chosen, offset))
+
+
+# @step ==agent-loop
+# | READ_FILE = as_tool(read_file)
+# @endstep
+
+
+# @step >=tools
+def write_file(path: str, content: str) -> str:
+    """Write a whole file, and any folder it needs; what was there is replaced."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_bytes(content.encode())
+    return f"wrote {path}"
+
+
+def edit_file(
+    path: str, old_text: str, new_text: str, replace_all: bool = False
+) -> str:
+    """Replace `old_text`, which must occur exactly once unless `replace_all` is set."""
+    # Bytes, because a text file opened as text loses its own line endings.
+    text = Path(path).read_bytes().decode()
+    count = text.count(old_text) if old_text else 0
+    if count == 0 or (count > 1 and not replace_all):
+        raise ValueError(f"old_text occurs {count} times in {path}; nothing changed")
+    Path(path).write_bytes(text.replace(old_text, new_text).encode())
+    return f"replaced {count} in {path}"
+
+
+def list_files(pattern: str = "**/*", path: str = ".") -> str:
+    """List the files below `path` that match a glob pattern, hidden ones left out."""
+    return "\n".join(str(file) for file in files(path, pattern)) or "no files"
+
+
+def grep_search(pattern: str, path: str = ".", include: str = "**/*") -> str:
+    """Find a regular expression in files: one `file:line: text` for each match."""
+    found = [
+        f"{file}:{number}: {line}"
+        for file in files(path, include)
+        for number, line in enumerate(file.read_text(errors="replace").split("\n"), 1)
+        if re.search(pattern, line)
+    ]
+    return "\n".join(found) or "no matches"
+
+
+def files(path: str, pattern: str) -> Iterator[Path]:
+    """Walk the files below a folder in order, without hidden ones."""
+    for file in sorted(Path(path).glob(pattern)):
+        hidden = any(part.startswith(".") for part in file.relative_to(path).parts)
+        if file.is_file() and not hidden:
+            yield file
+
+
+def run_shell(command: str, timeout: int = 60) -> str:
+    """Run a shell command; return its exit code and all it printed."""
+    environment = {k: v for k, v in os.environ.items() if "API_KEY" not in k}
+    with subprocess.Popen(
+        command,
+        shell=True,
+        text=True,
+        errors="replace",
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    ) as process:
+        try:
+            output, _ = process.communicate(timeout=timeout)
+        finally:
+            # The whole group: a child left behind would hold the pipe open.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+    return f"exit code {process.returncode}\n{output}"
+
+
+def tool_registry() -> dict[str, Tool]:
+    """The tools for work in the current folder, by name."""
+    functions = (
+        read_file,
+        write_file,
+        edit_file,
+        list_files,
+        grep_search,
+        run_shell,
+    )
+    return {function.__name__: as_tool(function) for function in functions}
+
+
+def find_tool(tools: dict[str, Tool], name: str) -> Tool:
+    """Look a tool up; an unknown name is an error that lists the known ones."""
+    if name not in tools:
+        raise LookupError(f"no tool {name}; there are: {', '.join(tools)}")
+    return tools[name]
+
+
+def clip(text: str) -> str:
+    """Keep the head and the tail of a text that would crowd out everything else."""
+    if len(text) <= MAX_RESULT:
+        return text
+    half = MAX_RESULT // 2
+    left_out = f"… {len(text) - 2 * half} characters left out …"
+    return f"{text[:half]}\n{left_out}\n{text[-half:]}"
+
+
+# @endstep
