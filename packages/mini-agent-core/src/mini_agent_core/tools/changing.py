@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from mini_agent_core.cancellation import CancelToken
     from mini_agent_core.messages import ToolResult
-    from mini_agent_core.tools.workspace import Place
+    from mini_agent_core.tools.workspace import Parents, Place
 
 BOM = "\ufeff"
 _PATH = {"type": "string", "description": "The file, relative to the workspace."}
@@ -36,7 +36,9 @@ class ChangingTool(WorkspaceTool):
         """
         try:
             check_tool_input(tool_input, self.input_schema)
-            with self._setting.workspace.place(file_path(tool_input)) as place:
+            parents: Parents = "imagined" if self._creates else "needed"
+            path = file_path(tool_input)
+            with self._setting.workspace.place(path, parents=parents) as place:
                 return self._decide(place, tool_input)[0]
         except (Refusal, ToolInputInvalid) as no:
             return self._setting.result(str(no), is_error=True)
@@ -44,7 +46,8 @@ class ChangingTool(WorkspaceTool):
     def work(self, tool_input: Mapping[str, Any], cancel: CancelToken) -> str:  # noqa: ARG002 - short work looks at no token
         """Decide on the change and make it; see ``WorkspaceTool.work``."""
         setting = self._setting
-        with setting.workspace.place(file_path(tool_input), make_parents=self._creates) as place:
+        parents: Parents = "made" if self._creates else "needed"
+        with setting.workspace.place(file_path(tool_input), parents=parents) as place:
             change, old = self._decide(place, tool_input)
             if old is not None:
                 require_writable(place, old)

@@ -83,7 +83,10 @@ class _Excerpt:
 
     def read(self, source: BinaryIO, cancel: CancelToken) -> None:
         # Universal newlines, and a BOM is no text: what is shown can be searched for by an edit.
-        text = io.TextIOWrapper(source, "utf-8-sig", "replace", newline=None)
+        with io.TextIOWrapper(source, "utf-8-sig", "replace", newline=None) as text:
+            self._take(text, cancel)
+
+    def _take(self, text: TextIO, cancel: CancelToken) -> None:
         scanned = 0
         while scanned < (MAX_COUNT_CHARS if self.full else MAX_SCAN_CHARS) and not cancel.is_set:
             start = text.readline(_PIECE)

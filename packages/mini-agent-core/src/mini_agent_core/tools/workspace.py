@@ -22,7 +22,7 @@ from collections import deque
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from mini_agent_core.errors import ConfigurationError
 from mini_agent_core.tools.text import Refusal, show_name
@@ -40,6 +40,9 @@ _FOLDER_FLAGS = os.O_RDONLY | NOFOLLOW | getattr(os, "O_DIRECTORY", 0) | getattr
 _PASSAGE_FLAGS = _FOLDER_FLAGS | getattr(os, "O_PATH", 0)
 
 Name = str | bytes
+Parents = Literal["needed", "made", "imagined"]
+"""Missing folders on the way to a place are an error; or created, and taken away again if the
+use of the place fails; or passed over, so that the place is one where nothing exists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ class Workspace:
             raise ConfigurationError(f"workspace {root}: the folder cannot be read")
 
     @contextmanager
-    def place(self, path: str, *, make_parents: bool = False) -> Iterator[Place]:
+    def place(self, path: str, *, parents: Parents = "needed") -> Iterator[Place]:
         """Resolve ``path`` and hold its folder open while the block runs.
 
         The entry itself need not exist. An ``OSError`` inside the block is turned into a
@@ -100,8 +103,7 @@ class Workspace:
 
         Args:
             path: relative to the workspace, or absolute and inside it.
-            make_parents: create missing folders; those stay empty-handed if the block fails,
-                and are taken away again.
+            parents: what to do about missing folders on the way.
 
         Raises:
             Refusal: the path is malformed, leads outside, or cannot be walked.
@@ -110,19 +112,19 @@ class Workspace:
         with ExitStack() as handles:
             try:
                 if self._folder_handles:
-                    walk = _Walk(self.root, path, make_parents=make_parents)
+                    walk = _Walk(self.root, path, parents)
                     handles.push(walk.close)
                     yield walk.to(encoded)
                 else:
-                    yield self._plain_place(path, make_parents=make_parents)
+                    yield self._plain_place(path, parents)
             except OSError as error:
                 raise refusal(error, path) from error
 
-    def _plain_place(self, path: str, *, make_parents: bool) -> Place:
+    def _plain_place(self, path: str, parents: Parents) -> Place:
         resolved = Path(os.path.realpath(self.root / path))
         if not resolved.is_relative_to(self.root):
             raise _outside(path)
-        if make_parents:
+        if parents == "made":
             resolved.parent.mkdir(parents=True, exist_ok=True)
         return Place(resolved.relative_to(self.root).as_posix(), str(resolved), None)
 
@@ -130,10 +132,10 @@ class Workspace:
 class _Walk:
     """One walk from the top of a workspace: the folders it stands in, innermost last."""
 
-    def __init__(self, root: Path, shown: str, *, make_parents: bool) -> None:
+    def __init__(self, root: Path, shown: str, parents: Parents) -> None:
         self._root = os.fsencode(root)
         self._shown = shown
-        self._make_parents = make_parents
+        self._parents = parents
         self._handles = [os.open(self._root, _PASSAGE_FLAGS)]
         self._names: list[bytes] = []
         self._made: list[tuple[int, bytes]] = []
@@ -171,13 +173,15 @@ class _Walk:
                     self._start_again(target, parts)
                 else:
                     parts.extendleft(reversed(target.split(b"/")))
-            elif any(rest not in (b"", b".") for rest in parts):
-                self._enter(part, parts)
-            else:
+            elif not any(rest not in (b"", b".") for rest in parts):
                 return self._place(part)
+            elif self._parents == "imagined" and b".." not in parts and self._is_missing(part):
+                return self._place(part, *(rest for rest in parts if rest not in (b"", b".")))
+            else:
+                self._enter(part, parts)
 
-    def _place(self, name: bytes) -> Place:
-        names = [*self._names, name] if name != b"." else self._names
+    def _place(self, name: bytes, *imagined: bytes) -> Place:
+        names = [*self._names, name, *imagined] if name != b"." else self._names
         path = b"/".join(names).decode("utf-8", "surrogateescape") or "."
         return Place(path, name, self._handles[-1])
 
@@ -210,13 +214,20 @@ class _Walk:
                 return None
             raise
 
+    def _is_missing(self, name: bytes) -> bool:
+        try:
+            os.stat(name, dir_fd=self._handles[-1], follow_symlinks=False)
+        except FileNotFoundError:
+            return True
+        return False
+
     def _enter(self, name: bytes, rest: deque[bytes]) -> None:
         here = self._handles[-1]
         try:
             handle = os.open(name, _PASSAGE_FLAGS, dir_fd=here)
         except FileNotFoundError:
             # The kernel has no parent of a missing folder either.
-            if not self._make_parents or b".." in rest:
+            if self._parents != "made" or b".." in rest:
                 raise
             os.mkdir(name, dir_fd=here)
             self._made.append((here, name))

@@ -1,0 +1,69 @@
+"""A workspace in a folder of its own, and its tools called the way the loop calls them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mini_agent_core.cancellation import CancelToken
+from mini_agent_core.tools import workspace_tools
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from mini_agent_core.interfaces import Tool
+    from mini_agent_core.messages import ToolResult
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Path:
+    """The workspace's folder, with a neighbour beside it that nothing may touch."""
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    (tmp_path / "neighbour").mkdir()
+    (tmp_path / "neighbour" / "secret.txt").write_text("outside\n")
+    return folder
+
+
+@pytest.fixture
+def tools(ws: Path) -> Mapping[str, Tool]:
+    """The workspace's tools by name; commands run unconfined."""
+    return {tool.name: tool for tool in workspace_tools(ws, env=dict(os.environ), sandbox=None)}
+
+
+@pytest.fixture
+def call(tools: Mapping[str, Tool]) -> Callable[..., ToolResult]:
+    """Call a tool by name with its input as keywords."""
+
+    def call(name: str, /, **tool_input: object) -> ToolResult:
+        return asyncio.run(tools[name].run(tool_input, CancelToken()))
+
+    return call
+
+
+@pytest.fixture
+def ok(call: Callable[..., ToolResult]) -> Callable[..., str]:
+    """Call a tool that is to succeed, and return its text."""
+
+    def ok(name: str, /, **tool_input: object) -> str:
+        result = call(name, **tool_input)
+        assert not result.is_error, result.content
+        return result.content
+
+    return ok
+
+
+@pytest.fixture
+def refused(call: Callable[..., ToolResult]) -> Callable[..., str]:
+    """Call a tool that is to refuse, and return the reason."""
+
+    def refused(name: str, /, **tool_input: object) -> str:
+        result = call(name, **tool_input)
+        assert result.is_error, result.content
+        return result.content
+
+    return refused
