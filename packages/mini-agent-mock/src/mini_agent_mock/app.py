@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock.errors import ApiError
@@ -18,7 +19,7 @@ from mini_agent_mock.player import TrackBusy
 from mini_agent_mock.validation import check_size
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, MutableMapping
+    from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 
     from mini_agent_mock.clock import Clock
     from mini_agent_mock.engine import Engine
@@ -137,12 +138,17 @@ async def _send_whole(response: HttpResponse, send: Send) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def _start(status: int, headers: Any) -> dict[str, Any]:
+def _start(status: int, headers: Iterable[tuple[str, str]]) -> dict[str, Any]:
     return {
         "type": "http.response.start",
         "status": status,
-        "headers": [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers],
+        "headers": [_encoded(pair) for pair in headers],
     }
+
+
+@lru_cache(maxsize=256)
+def _encoded(pair: tuple[str, str]) -> tuple[bytes, bytes]:
+    return pair[0].encode("latin-1"), pair[1].encode("latin-1")
 
 
 class _Delivery:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import traceback
-from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock import accounts, catalogue
@@ -58,6 +58,8 @@ class Engine:
         self._count = 0
         self._started = self.clock.now()
         self._context = RequestContext(disabled=scenario.service.disabled_rules)
+        self._circumstances = lru_cache(maxsize=32)(self._make_context)
+        self._models = catalogue.extra_models(scenario.service.models)
         self._signatures = _scripted_signatures(scenario)
         self._routes: dict[tuple[str, str], Callable[[LoggedRequest], HttpResponse]] = {
             ("POST", "/v1/messages"): self._messages,
@@ -129,15 +131,25 @@ class Engine:
     def context(self, request: HttpRequest, endpoint: Endpoint) -> RequestContext:
         """What validation needs to know about a request."""
         headers = request.headers
+        return self._circumstances(
+            headers.get("anthropic-version", ""),
+            headers.get("anthropic-beta"),
+            endpoint,
+            len(request.body),
+        )
+
+    def _make_context(
+        self, version: str, betas: str | None, endpoint: Endpoint, size: int
+    ) -> RequestContext:
         return RequestContext(
-            version=headers.get("anthropic-version", ""),
-            betas=parse_betas(headers.get("anthropic-beta")),
+            version=version,
+            betas=parse_betas(betas),
             endpoint=endpoint,
             disabled=self._service.disabled_rules,
             enabled=self._service.enabled_rules,
-            models=catalogue.extra_models(self._service.models),
+            models=self._models,
             scripted_signatures=self._signatures,
-            size=len(request.body),
+            size=size,
         )
 
     # --- one request -----------------------------------------------------------------------
@@ -281,20 +293,31 @@ class Engine:
         return self._refusal(exchange, error)
 
     def _finish(self, exchange: LoggedRequest, response: HttpResponse) -> HttpResponse:
-        exchange.status = response.status
         now = self.clock.now()
+        chunks = response.chunks
+        exchange.status = response.status
         exchange.replied_at = now - self._started
+        if len(chunks) == 1 and not exchange.streamed and exchange.fault is None:
+            exchange.raw_answer = chunks[0].data
         self._log.add(exchange)
         self._log.replied(exchange)
+        if response.before_headers or len(chunks) != 1:
+            self._log.flush()
         limited = response.status < 400 or response.status == 429
-        headers = (
-            *response.headers,
-            ("request-id", exchange.request_id),
-            ("anthropic-organization-id", ORGANIZATION),
-            *(rate_limits(int(now)) if limited else ()),
+        return HttpResponse(
+            response.status,
+            (
+                *response.headers,
+                ("request-id", exchange.request_id),
+                ("anthropic-organization-id", ORGANIZATION),
+                *(rate_limits(int(now)) if limited else ()),
+            ),
+            chunks,
+            response.ending,
+            response.before_headers,
+            response.partial_headers,
+            _Progress(self, exchange, whole=response.ending == "complete"),
         )
-        observer = _Progress(self, exchange, whole=response.ending == "complete")
-        return replace(response, headers=headers, observer=observer)
 
     # --- how responses fare ------------------------------------------------------------------
 

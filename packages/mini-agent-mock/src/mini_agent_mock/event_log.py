@@ -45,6 +45,7 @@ class LoggedRequest:
     request_id: str = ""
     streamed: bool = False
     answer: Any = None
+    raw_answer: bytes | None = None
     fault: str | None = None
     replied_at: float = 0.0
     outcome: str | None = None
@@ -79,17 +80,13 @@ class LoggedRequest:
         if len(self.writes) < _MAX_WRITES:
             self.writes.append((now - self.replied_at, size, events))
 
-    def request_record(self) -> dict[str, Any]:
-        """The `request` line."""
-        return {
-            "record": "request",
-            "n": self.n,
-            "at": round(self.at, 6),
+    def request_line(self) -> str:
+        """The `request` line of the log."""
+        head = {
             "method": self.method,
             "path": self.path,
             "query": self.query,
             "headers": self.headers,
-            "body": self.body,
             "size": len(self.request.body),
             "purpose": self.purpose,
             "track": self.track,
@@ -98,37 +95,50 @@ class LoggedRequest:
             "retry_of": self.retry_of,
             "replayed": self.replayed,
         }
+        body = _inlined(self.body, self.request.body)
+        start = f'{{"record":"request","n":{self.n},"at":{self.at:.6f},'
+        return f'{start}{_to_line(head)[1:-1]},"body":{body}}}'
 
-    def reply_record(self) -> dict[str, Any]:
+    def reply_line(self) -> str:
         """The `reply` line; `message` is the finished message, `error` the error envelope."""
         key = "error" if self.status >= 400 else "message"
-        return {
-            "record": "reply",
-            "n": self.n,
-            "at": round(self.replied_at, 6),
-            "status": self.status,
-            "request_id": self.request_id,
-            "stream": self.streamed,
-            key: self.answer,
-            "fault": self.fault,
-        }
+        stream, fault = ("true" if self.streamed else "false"), _to_line(self.fault)
+        return (
+            f'{{"record":"reply","n":{self.n},"at":{self.replied_at:.6f},"status":{self.status},'
+            f'"request_id":"{self.request_id}","stream":{stream},"fault":{fault},'
+            f'"{key}":{_inlined(self.answer, self.raw_answer)}}}'
+        )
 
-    def sent_record(self) -> dict[str, Any]:
+    def sent_line(self) -> str:
         """The `sent` line: how the body ended and when each write left."""
-        return {
-            "record": "sent",
-            "n": self.n,
-            "at": round(self.ended_at, 6),
-            "outcome": self.outcome,
-            "bytes": self.bytes_sent,
-            "writes": list(self._named_writes()),
-        }
+        return (
+            f'{{"record":"sent","n":{self.n},"at":{self.ended_at:.6f},'
+            f'"outcome":"{self.outcome}","bytes":{self.bytes_sent},'
+            f'"writes":{_to_line(list(self._named_writes()))}}}'
+        )
+
+    def lines(self) -> Iterator[str]:
+        """Every line of this exchange so far."""
+        yield self.request_line()
+        yield self.reply_line()
+        if self.outcome is not None:
+            yield self.sent_line()
 
     def _named_writes(self) -> Iterator[list[Any]]:
         start = 0
         for seconds, size, count in self.writes:
             yield [round(seconds, 6), size, self.events[start : start + count]]
             start += count
+
+
+_to_line = json.JSONEncoder(separators=(",", ":")).encode
+
+
+def _inlined(value: Any, raw: bytes | None) -> str:
+    """A value as JSON in one line: the very bytes where they are known to be that already."""
+    if value is None or raw is None or b"\n" in raw or b"\r" in raw:
+        return _to_line(value)
+    return raw.decode()
 
 
 def redacted(headers: Mapping[str, str]) -> dict[str, str]:
@@ -177,29 +187,30 @@ class EventLog:
             self.dropped += 1
 
     def replied(self, exchange: LoggedRequest) -> None:
-        """Write the `request` and `reply` lines of an exchange."""
+        """Write the `request` and `reply` lines of an exchange; they leave with the next flush."""
         if self._file is not None:
-            self._write(exchange.request_record(), exchange.reply_record())
+            self._file.write(f"{exchange.request_line()}\n{exchange.reply_line()}\n")
 
     def ended(self, exchange: LoggedRequest) -> None:
         """Write the `sent` line of an exchange."""
         if self._file is not None:
-            self._write(exchange.sent_record())
+            self._file.write(exchange.sent_line() + "\n")
+            self._file.flush()
 
     def failed(self, failure: dict[str, Any]) -> None:
         """Keep and write a `failure` line."""
-        record = {"record": "failure", **failure}
-        self.failures.append(record)
-        self._write(record)
+        self.failures.append({"record": "failure", **failure})
+        self._write(self.failures[-1])
+
+    def flush(self) -> None:
+        """Bring everything written so far to the file."""
+        if self._file is not None:
+            self._file.flush()
 
     def records(self) -> list[dict[str, Any]]:
-        """Everything as the file would have it."""
-        found = [self._head]
-        for exchange in self.exchanges:
-            found += [exchange.request_record(), exchange.reply_record()]
-            if exchange.outcome is not None:
-                found.append(exchange.sent_record())
-        return found + self.failures
+        """Everything as the file has it."""
+        lines = [json.loads(line) for exchange in self.exchanges for line in exchange.lines()]
+        return [self._head, *lines, *self.failures]
 
     def close(self) -> None:
         """Close the file. Nothing is written afterwards."""
@@ -207,9 +218,7 @@ class EventLog:
             self._file.close()
             self._file = None
 
-    def _write(self, *records: dict[str, Any]) -> None:
-        if self._file is None:
-            return
-        lines = [json.dumps(record, separators=(",", ":")) + "\n" for record in records]
-        self._file.write("".join(lines))
-        self._file.flush()
+    def _write(self, record: dict[str, Any]) -> None:
+        if self._file is not None:
+            self._file.write(_to_line(record) + "\n")
+            self._file.flush()

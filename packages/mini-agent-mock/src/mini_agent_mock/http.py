@@ -14,19 +14,25 @@ from urllib.parse import parse_qsl
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
 Ending = Literal["complete", "cut", "reset", "hold"]
 """How the body ends: properly; closed too early; connection reset; held open without a byte."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """One request. Header names are lower case; `path` has no query and no mount prefix."""
+    """One request. Header names are lower case; `path` has no query and no mount prefix.
+
+    `mount` is that prefix: what stood before `path`, for replies that hold an address.
+    """
 
     method: str
     path: str
     query: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
+    mount: str = ""
 
     def parameters(self) -> dict[str, list[str]]:
         """The query as name → values, in order; blank values kept."""
@@ -89,9 +95,8 @@ def size_kind(path: str) -> str:
 
 def to_json(value: Any) -> bytes:
     """Compact JSON in UTF-8; lone surrogates stay escaped, so it is always valid."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     try:
-        return text.encode()
+        return _COMPACT.encode(value).encode()
     except UnicodeEncodeError:
         return json.dumps(value, separators=(",", ":")).encode()
 

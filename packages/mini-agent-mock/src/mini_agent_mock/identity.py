@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from hashlib import blake2b
 
-_ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_LENGTH = 22
+_INSTEAD_OF_SIGNS = b"Zz"
 
 
 class IdSource:
@@ -32,10 +34,5 @@ class IdSource:
         return prefix + self._letters(prefix, number)
 
     def _letters(self, prefix: str, count: int) -> str:
-        digest = blake2b(b"%s:%s:%d" % (self._seed, prefix.encode(), count), digest_size=16)
-        number = int.from_bytes(digest.digest(), "big")
-        letters = []
-        for _ in range(22):
-            number, index = divmod(number, len(_ALPHABET))
-            letters.append(_ALPHABET[index])
-        return "".join(letters)
+        digest = blake2b(b"%s:%s:%d" % (self._seed, prefix.encode(), count), digest_size=18)
+        return b64encode(digest.digest(), _INSTEAD_OF_SIGNS)[:_LENGTH].decode()

@@ -154,5 +154,7 @@ def is_title_request(view: RequestView) -> bool:
 
     Its mark is a JSON format with the one property `title`, and no tools.
     """
+    if "output_config" not in view.body:
+        return False
     properties = view.at("output_config.format.schema.properties")
     return isinstance(properties, dict) and list(properties) == ["title"] and not view.tool_names
