@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,6 +38,9 @@ def data_folder(env: Mapping[str, str]) -> Path:
 
 def workspace_folder(env: Mapping[str, str], workspace: Path) -> Path:
     """Return the folder in which everything about this workspace is kept."""
+    import hashlib
+    import re
+
     whole = str(workspace)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", workspace.name)[:40] or "root"
     mark = hashlib.sha256(whole.encode("utf-8", "surrogateescape")).hexdigest()[:10]

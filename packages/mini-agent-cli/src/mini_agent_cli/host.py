@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
+from mini_agent_cli.errors import CliError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -31,7 +33,22 @@ class Host:
 
     def print(self, line: str) -> None:
         """Write a line of what was asked for."""
-        self.stdout.write(line + "\n")
+        self.write(line + "\n")
+
+    def write(self, text: str) -> None:
+        """Write, at once, a piece of what was asked for.
+
+        Raises:
+            BrokenPipeError: nobody reads it any more.
+            CliError: it cannot be written.
+        """
+        try:
+            self.stdout.write(text)
+            self.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise CliError(f"cannot write the output: {error.strerror}") from error
 
     @property
     def can_ask(self) -> bool:

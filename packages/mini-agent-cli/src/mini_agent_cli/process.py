@@ -22,14 +22,10 @@ def run_in_this_process() -> int:
     host = Host(dict(os.environ), sys.stdin, sys.stdout, sys.stderr)
     try:
         code = main(sys.argv[1:], host)
-        sys.stdout.flush()
     except KeyboardInterrupt:
         code = ABORTED
     except BrokenPipeError:
         # Whoever read our output has read enough. Nothing more can be said to them.
-        code = FAILED
-    except OSError as error:
-        sys.stderr.write(f"mini-agent: cannot write the output: {error.strerror}\n")
         code = FAILED
     _silence_the_last_flush(sys.stdout)
     return code

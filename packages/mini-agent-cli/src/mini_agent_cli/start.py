@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from mini_agent_cli.assembly import Service
 from mini_agent_cli.errors import UsageError
 from mini_agent_cli.host import is_terminal
-from mini_agent_cli.settings.resolve import find_workspace, resolve
 from mini_agent_cli.standard_input import read_context, read_task, with_context
 
 if TYPE_CHECKING:
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
     from mini_agent_cli.arguments import RunOptions
     from mini_agent_cli.assembly import Parts
     from mini_agent_cli.host import Host
+    from mini_agent_cli.oneshot import OneShot
     from mini_agent_cli.render.report import Report
     from mini_agent_cli.settings.resolve import Settings
-    from mini_agent_core.session import Session
 
 
 def start(options: RunOptions, host: Host, parts: Parts | None = None) -> int:
@@ -30,14 +29,21 @@ def start(options: RunOptions, host: Host, parts: Parts | None = None) -> int:
     if options.task is not None and not options.task.strip():
         raise UsageError('the task is empty: say what to do, as in mini-agent "add a test"')
     converse = _wants_conversation(options, host)
+    warnings: list[str] = []
+    task = "" if converse else _task(options, host, warnings)
+    service = Service.from_environment(host.env)
+    from mini_agent_cli.settings.resolve import find_workspace, resolve
+
     can_ask = host.can_ask and not options.never_ask
     settings = resolve(options, host.env, find_workspace(options.directory), can_ask=can_ask)
-    service = Service.from_environment(host.env)
     if converse:
         from mini_agent_cli.repl import converse as talk
 
         return talk(options, settings, host, service, parts)
-    return _run_task(options, settings, host, service, parts, can_ask=can_ask)
+    shot = _one_shot(options, settings, host, service, parts, can_ask=can_ask)
+    for warning in (*warnings, *settings.warnings):
+        shot.warn(warning)
+    return shot.run(task)
 
 
 def _wants_conversation(options: RunOptions, host: Host) -> bool:
@@ -50,7 +56,13 @@ def _wants_conversation(options: RunOptions, host: Host) -> bool:
     )
 
 
-def _run_task(
+def _task(options: RunOptions, host: Host, warnings: list[str]) -> str:
+    if options.task is None:
+        return read_task(host.stdin)
+    return with_context(options.task, read_context(host.stdin, warnings.append))
+
+
+def _one_shot(
     options: RunOptions,
     settings: Settings,
     host: Host,
@@ -58,26 +70,21 @@ def _run_task(
     parts: Parts | None,
     *,
     can_ask: bool,
-) -> int:
-    late_warnings: list[str] = list(settings.warnings)
-    if options.task is None:
-        task = read_task(host.stdin)
-    else:
-        task = with_context(options.task, read_context(host.stdin, late_warnings.append))
+) -> OneShot:
     from mini_agent_cli.agent_kit import build_kit
     from mini_agent_cli.oneshot import OneShot
     from mini_agent_cli.prompts import ONE_SHOT_SYSTEM
     from mini_agent_cli.sessions.choose import open_session
 
-    session: Session | None = open_session(options, host, settings.workspace)
+    session = open_session(options, host, settings.workspace)
     kit = build_kit(
         settings, host.env, system=ONE_SHOT_SYSTEM, session=session, parts=parts, service=service
     )
     steps = not options.quiet and (options.verbose or is_terminal(host.stderr))
     shot = OneShot(kit, host, _report(options, host), steps=steps, may_ask=can_ask)
-    for warning in (*late_warnings, *(session.warnings if session is not None else ())):
+    for warning in session.warnings if session is not None else ():
         shot.warn(warning)
-    return shot.run(task)
+    return shot
 
 
 def _report(options: RunOptions, host: Host) -> Report:
@@ -85,13 +92,9 @@ def _report(options: RunOptions, host: Host) -> Report:
     from mini_agent_cli.redaction import redactor_for
     from mini_agent_cli.render.report import JsonReport, StreamJsonReport, TextReport
 
-    def write(text: str) -> None:
-        host.stdout.write(text)
-        host.stdout.flush()
-
     redact: Callable[[str], str] = redactor_for(host.env).redact
     if options.output_format == "json":
-        return JsonReport(write, redact)
+        return JsonReport(host.write, redact)
     if options.output_format == "stream-json":
-        return StreamJsonReport(write, redact)
-    return TextReport(write, text_on_stdout(host))
+        return StreamJsonReport(host.write, redact)
+    return TextReport(text_on_stdout(host))

@@ -51,7 +51,7 @@ def run_demo(options: RunOptions, host: Host, parts: Parts | None = None) -> int
     with mock.MockServer(scenario) as server:
         service = Service(_NO_KEY, server.base_url)
         kit = build_kit(settings, env, system=ONE_SHOT_SYSTEM, parts=parts, service=service)
-        report = TextReport(host.print, _spaced(text_on_stdout(host), host))
+        report = TextReport(_spaced(text_on_stdout(host), host))
         code = OneShot(kit, host, report, steps=not options.quiet, may_ask=False).run(TASK)
         if code != 0:
             return _conclude(host, folder, f"the run ended with exit code {code}", code)

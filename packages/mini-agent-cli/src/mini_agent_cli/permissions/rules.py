@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from mini_agent_cli.errors import UsageError
@@ -69,6 +68,8 @@ def parse_rule(text: str, where: str) -> Rule:
         raise UsageError(f"{where}: {text!r} is no rule; write it like run_shell(git status*)")
     tool, pattern = written.groups()
     if "*" not in tool and tool not in KNOWN_TOOLS:
+        from difflib import get_close_matches
+
         close = get_close_matches(tool, KNOWN_TOOLS, n=1, cutoff=0.4)
         hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(KNOWN_TOOLS)}"
         raise UsageError(f"{where}: no tool is called {tool!r}; {hint}")

@@ -71,7 +71,7 @@ def _some(lines: list[str], style: Style, look: str) -> list[str]:
 def _under(lines: list[str], took: str, style: Style) -> list[str]:
     first, *rest = lines or [style.paint("(no output)", "dim")]
     rest_lines = [f"    {line}" for line in rest]
-    head = f"  {style.paint('⎿', 'dim')} {first}"
+    head = f"  {style.paint('└', 'dim')} {first}"
     lines = [head, *rest_lines]
     lines[-1] += style.paint(took, "dim")
     return lines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_cli.render.escape import visible
@@ -50,6 +49,8 @@ def diff_lines(before: str, after: str) -> list[str]:
 
     Each carries its line number; a row of dots parts the hunks.
     """
+    import difflib
+
     old, new = before.splitlines(), after.splitlines()
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     lines: list[str] = []

@@ -22,6 +22,7 @@ def markdown_to_ansi(text: str, style: Style) -> str:
 
     from rich.console import Console
     from rich.markdown import Markdown
+    from rich.theme import Theme
 
     console = Console(
         file=StringIO(),
@@ -30,6 +31,7 @@ def markdown_to_ansi(text: str, style: Style) -> str:
         no_color=not style.colour,
         color_system="standard" if style.colour else None,
         highlight=False,
+        theme=Theme({"markdown.code": "cyan", "markdown.code_block": "cyan"}),
         legacy_windows=False,
     )
     with console.capture() as captured:

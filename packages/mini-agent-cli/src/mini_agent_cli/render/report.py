@@ -76,8 +76,7 @@ class Report(Protocol):
 class TextReport:
     """The last text of the model, and nothing else."""
 
-    def __init__(self, write: Callable[[str], None], show_text: Callable[[str], None]) -> None:
-        self._write = write
+    def __init__(self, show_text: Callable[[str], None]) -> None:
         self._show = show_text
 
     def started(self, start: RunStart) -> None:

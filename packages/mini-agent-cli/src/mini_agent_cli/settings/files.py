@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_cli.errors import UsageError
@@ -42,6 +41,8 @@ def parse_settings(text: str, path: Path) -> dict[str, Any]:
         where = f"{path}:{_line_of(name, text)}"
         key = KEYS.get(name)
         if key is None:
+            from difflib import get_close_matches
+
             close = get_close_matches(name, KEYS, n=1)
             hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(KEYS)}"
             raise UsageError(f"{where}: unknown setting {name!r}; {hint}")
