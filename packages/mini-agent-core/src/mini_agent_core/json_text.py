@@ -33,11 +33,14 @@ def parse_json(text: str | bytes) -> Any:
     Raises:
         ValueError: for anything that is not JSON (NaN is not), or nested deeper than MAX_DEPTH.
     """
+    if isinstance(text, bytes):
+        text = text.decode("utf-8")
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = _DECODER.decode(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    if _deeper_than(value, MAX_DEPTH):
+    may_be_deep = text.count("[") + text.count("{") > MAX_DEPTH
+    if may_be_deep and _deeper_than(value, MAX_DEPTH):
         raise ValueError("nested too deeply")
     return value
 
@@ -66,6 +69,9 @@ def valid_unicode(value: Any) -> Any:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def _deeper_than(value: Any, limit: int) -> bool:
