@@ -43,7 +43,16 @@ def check(source: Source) -> tuple[list[Finding], list[str]]:
             missing.append("mypy")
         else:
             findings += _types(mypy, source, out)
-    return findings, missing
+    return _once(findings), missing
+
+
+def _once(findings: list[Finding]) -> list[Finding]:
+    """Keep one of the findings that a line has in several steps: the canonical, or the first."""
+    kept: dict[tuple[str, int, str], Finding] = {}
+    for finding in sorted(findings, key=lambda item: item.what.startswith("step '")):
+        what = re.sub(r"^step '[^']*': ", "", finding.what)
+        kept.setdefault((finding.path, finding.line, what), finding)
+    return list(kept.values())
 
 
 def _find(tool: str) -> str | None:

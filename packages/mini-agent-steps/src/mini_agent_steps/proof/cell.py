@@ -6,12 +6,12 @@ import json
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from mini_agent_steps.proof.expectations import complaints
 from mini_agent_steps.proof.observation import Observation, SeenRequest
-from mini_agent_steps.proof.scenario import fill_in
+from mini_agent_steps.proof.scenario import Run, fill_in
 from mini_agent_steps.proof.stage import TIME_LIMIT, Clock, Outcome, Screen, environment, play
 
 if TYPE_CHECKING:
@@ -22,25 +22,27 @@ if TYPE_CHECKING:
     from mini_agent_steps.build import Built
     from mini_agent_steps.proof.host import Host
     from mini_agent_steps.proof.observation import Written
-    from mini_agent_steps.proof.scenario import Run, Scenario
+    from mini_agent_steps.proof.scenario import Scenario
 
-# A real process writes through a pipe: its chunks cannot be timed, and typed prompts add
-# question marks of their own to the screen.
-_NOT_OF_A_PROCESS = frozenset({"stdout", "chunks"})
+Way: TypeAlias = Literal["", "process", "prompt"]
+"""How a cell's program is run: imported, started as a process, or with its prompts typed."""
+
+# A process writes through a pipe, so its chunks cannot be timed; a prompt shows question marks.
+_DOES_NOT_APPLY: Mapping[Way, set[str]] = {"": set(), "process": {"chunks"}, "prompt": {"stdout"}}
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A scenario on a step; ``as_process`` starts it as a reader would, prompts typed."""
+    """A scenario on a step, run in one of the ways."""
 
     scenario: Scenario
     built: Built
-    as_process: bool = False
+    way: Way = ""
 
     @property
     def name(self) -> str:
         """How a report and a mutant's list call it."""
-        suffix = " (process)" if self.as_process else ""
+        suffix = f" ({self.way})" if self.way else ""
         return f"{self.scenario.name}@{self.built.snapshot.step.slug}{suffix}"
 
 
@@ -88,12 +90,12 @@ def prepare(folder: Path, scenario: Scenario) -> Folders:
     return folders
 
 
-def run_cell(cell: Cell, host: Host, folder: Path) -> CellResult:
+def run_cell(cell: Cell, host: Host, folder: Path, *, limit: float = TIME_LIMIT) -> CellResult:
     """Run the cell and check it. Never raises for what the step does."""
     started = time.monotonic()
     folders = prepare(folder, cell.scenario)
-    seen = observe(cell, host, folders)
-    skip = _NOT_OF_A_PROCESS if cell.as_process else frozenset()
+    seen = observe(cell, host, folders, limit=limit)
+    skip = frozenset(_DOES_NOT_APPLY[cell.way])
     found = complaints(cell.scenario, seen, folders.tokens, skip=skip)
     return CellResult(cell.name, tuple(found), time.monotonic() - started)
 
@@ -103,6 +105,8 @@ def observe(
     host: Host,
     folders: Folders,
     watcher: Callable[[Written], None] | None = None,
+    *,
+    limit: float = TIME_LIMIT,
 ) -> Observation:
     """Run the scenario's program starts one after another and return what happened."""
     script = fill_in(dict(cell.scenario.script), folders.tokens)
@@ -116,7 +120,7 @@ def observe(
             )
             argv = fill_in(list(run.argv), folders.tokens)
             lines = fill_in(list(run.input), folders.tokens)
-            if cell.as_process:
+            if cell.way == "process":
                 outcome = _start(cell.built, argv, lines, folders.workspace, env, screen)
             else:
                 outcome = play(
@@ -127,6 +131,7 @@ def observe(
                     env=env,
                     screen=screen,
                     clock=clock,
+                    limit=limit,
                 )
             codes.append(outcome.exit_code)
             if outcome.problem:
@@ -145,14 +150,18 @@ def observe(
     )
 
 
-def typed(run: Run) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return arguments and typed lines of a run whose one-shot prompt is typed instead.
+def typed(scenario: Scenario) -> Scenario:
+    """Return the scenario with its one-shot prompts typed instead.
 
-    A run with flags, or with no prompt among its arguments, is left as it is.
+    A run with flags, or with no prompt among its arguments, stays as it is.
     """
-    if len(run.argv) == 1 and not run.argv[0].startswith("-"):
-        return (), (run.argv[0], *run.input)
-    return run.argv, run.input
+    runs = tuple(
+        Run((), (*run.argv, *run.input), run.env)
+        if len(run.argv) == 1 and not run.argv[0].startswith("-")
+        else run
+        for run in scenario.runs
+    )
+    return replace(scenario, runs=runs)
 
 
 def _start(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mini_agent_steps.proof.cell import Cell, CellResult, run_cell, typed
 from mini_agent_steps.proof.forked import Lost, run_forked
 from mini_agent_steps.proof.host import Host
-from mini_agent_steps.proof.scenario import Run
+from mini_agent_steps.proof.stage import TIME_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,31 +39,32 @@ class MatrixResult:
 
 
 def cells_of(scenarios: Sequence[Scenario], built: Sequence[Built]) -> list[Cell]:
-    """Return the cells of the matrix, and one real program start for each step."""
+    """Return the cells of the matrix, and each step's demo as a process and at its prompt."""
     cells = [
         Cell(scenario, item)
         for item in built
         for scenario in scenarios
         if scenario.holds_for(item.snapshot.step)
     ]
-    return cells + [cell for item in built for cell in _process_cells(scenarios, item)]
+    return cells + [cell for item in built for cell in start_cells(scenarios, item)]
 
 
-def _process_cells(scenarios: Sequence[Scenario], built: Built) -> Iterator[Cell]:
-    """The step's demo, started as a reader starts it: `python -m`, prompts typed at it."""
-    for scenario in scenarios:
-        if scenario.name == built.snapshot.step.demo:
-            runs = tuple(Run(*typed(run), run.env) for run in scenario.runs)
-            yield Cell(replace(scenario, runs=runs), built, as_process=True)
+def start_cells(scenarios: Sequence[Scenario], built: Built) -> list[Cell]:
+    """The step's demo as a reader starts it: `python -m`, and its prompts typed."""
+    return [
+        cell
+        for scenario in scenarios
+        if scenario.name == built.snapshot.step.demo
+        for cell in (Cell(scenario, built, "process"), Cell(typed(scenario), built, "prompt"))
+    ]
 
 
 def expected_count(scenarios: Sequence[Scenario], built: Sequence[Built]) -> int:
     """How many cells there must be, from the ranges of the scenario files."""
     indexes = [item.snapshot.step.index for item in built]
-    in_range = sum(
-        1 for scenario in scenarios for index in indexes if scenario.first <= index <= scenario.last
-    )
-    return in_range + len(built)
+    ranges = [(scenario.first, scenario.last) for scenario in scenarios]
+    in_range = sum(first <= index <= last for first, last in ranges for index in indexes)
+    return in_range + 2 * len(built)
 
 
 def run_matrix(
@@ -99,10 +100,13 @@ def _run_all(cells: Sequence[Cell]) -> Iterator[CellResult]:
             yield run_in_scratch(cell, host)
 
 
-def run_in_scratch(cell: Cell, host: Host) -> CellResult:
-    """Run one cell in a temporary folder that is gone afterwards."""
+def run_in_scratch(cell: Cell, host: Host, *, limit: float = TIME_LIMIT) -> CellResult:
+    """Run one cell in a temporary folder that is gone afterwards.
+
+    ``limit`` is how many seconds one program start may take.
+    """
     folder = Path(tempfile.mkdtemp(prefix="mini-agent-cell-"))
     try:
-        return run_cell(cell, host, folder)
+        return run_cell(cell, host, folder, limit=limit)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

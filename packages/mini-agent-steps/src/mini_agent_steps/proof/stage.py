@@ -144,12 +144,13 @@ def play(
     env: Mapping[str, str],
     screen: Screen,
     clock: Clock,
+    limit: float = TIME_LIMIT,
 ) -> Outcome:
     """Start the snapshot's program afresh in this process and wait for its end."""
     with (
         _here(folder, env),
         _streams(screen, lines),
-        _time_limit(TIME_LIMIT),
+        _time_limit(limit),
         contextlib.ExitStack() as undo,
     ):
         try:
@@ -161,7 +162,7 @@ def play(
             return Outcome(_exit_code(stop))
         except Hung:
             where = "".join(traceback.format_exc().splitlines()[-3:-1]).strip()
-            return Outcome(1, f"still running after {TIME_LIMIT:g} s ({where})")
+            return Outcome(1, f"still running after {limit:g} s ({where})")
         except BaseException as error:  # noqa: BLE001 - a broken step may raise anything at all
             screen.add("err", traceback.format_exc())
             return Outcome(1, f"run_cli raised {type(error).__name__}: {error}")

@@ -1,4 +1,4 @@
-"""The command line: a prompt as an argument, or one after another at a question mark."""
+"""The command line: a prompt as an argument, or one after another at a prompt."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from .agent import Agent
 
 
 def run_cli(argv: Sequence[str]) -> int:
-    """Answer the prompt of the command line, or every line typed; return the exit code."""
+    """Answer the prompt given, or every line typed; return the exit code."""
     agent = Agent()
     if argv:
         print(agent.ask(" ".join(argv)))

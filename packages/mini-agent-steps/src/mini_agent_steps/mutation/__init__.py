@@ -1,0 +1,1 @@
+"""The proof of the proof: break the source in many small ways, and see the matrix go red."""
