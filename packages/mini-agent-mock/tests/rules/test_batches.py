@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from mini_agent_mock.batches import LIFETIME_SECONDS, Batches
+from mini_agent_mock.endpoints.batches import LIFETIME_SECONDS, Batches
 from mini_agent_mock.errors import ApiError
 from mini_agent_mock.http import HttpRequest, HttpResponse
 from mini_agent_mock.rule_docs.case import body

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from mini_agent_mock.completions import Completions
+from mini_agent_mock.endpoints.completions import Completions
 from mini_agent_mock.errors import ApiError
 from mini_agent_mock.http import HttpRequest, HttpResponse
 

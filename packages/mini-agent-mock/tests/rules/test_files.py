@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mini_agent_mock.endpoints.files import Files
+from mini_agent_mock.endpoints.multipart import parse_multipart
 from mini_agent_mock.errors import ApiError
-from mini_agent_mock.files import Files
 from mini_agent_mock.http import HttpRequest, HttpResponse
-from mini_agent_mock.multipart import parse_multipart
 
 FORM = "multipart/form-data; boundary=XX"
 

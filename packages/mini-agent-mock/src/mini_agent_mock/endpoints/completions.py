@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mini_agent_mock.endpoints.paging import wrong_method
 from mini_agent_mock.errors import invalid_request
 from mini_agent_mock.http import HttpResponse, bytes_response, json_response, to_json
-from mini_agent_mock.paging import wrong_method
 from mini_agent_mock.validation import parse_body
 from mini_agent_mock.validation.shapes import (
     anything,

@@ -10,10 +10,10 @@ import mimetypes
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from mini_agent_mock.endpoints.multipart import Part, parse_multipart
+from mini_agent_mock.endpoints.paging import not_found, page_limit, page_of, timestamp, wrong_method
 from mini_agent_mock.errors import ApiError, invalid_request
 from mini_agent_mock.http import HttpResponse, bytes_response, json_response
-from mini_agent_mock.multipart import Part, parse_multipart
-from mini_agent_mock.paging import not_found, page_limit, page_of, timestamp, wrong_method
 
 if TYPE_CHECKING:
     from mini_agent_mock.http import HttpRequest

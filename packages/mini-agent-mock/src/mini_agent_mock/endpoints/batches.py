@@ -12,9 +12,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from mini_agent_mock.endpoints.paging import not_found, page_of, timestamp, wrong_method
 from mini_agent_mock.errors import ApiError, invalid_request
 from mini_agent_mock.http import HttpResponse, bytes_response, json_response, to_json
-from mini_agent_mock.paging import not_found, page_of, timestamp, wrong_method
 from mini_agent_mock.validation import parse_body, validate
 
 if TYPE_CHECKING:

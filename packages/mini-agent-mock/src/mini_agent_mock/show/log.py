@@ -1,0 +1,167 @@
+"""An event log read into values: one `Exchange` per request, whatever order its lines came in."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mini_agent_mock.errors import MockError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Write:
+    """Bytes that left together: seconds since the reply began, their number, the events in them."""
+
+    at: float
+    size: int
+    events: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One request and what became of it. Times are seconds since the run began.
+
+    `ended` is None for a reply that was still under way when the log was read.
+    """
+
+    request: Json
+    reply: Json
+    sent: Json
+
+    @property
+    def n(self) -> int:
+        """The number of the request."""
+        return int(self.request["n"])
+
+    @property
+    def at(self) -> float:
+        """When the request came."""
+        return float(self.request.get("at") or 0)
+
+    @property
+    def replied(self) -> float:
+        """When the reply began."""
+        return float(self.reply.get("at") or self.at)
+
+    @property
+    def ended(self) -> float | None:
+        """When the reply had left."""
+        return float(self.sent["at"]) if "at" in self.sent else None
+
+    @property
+    def lane(self) -> str:
+        """The track that answered, or what the request was for if no track did."""
+        return str(self.request.get("track") or self.request.get("purpose") or "other")
+
+    @property
+    def status(self) -> int:
+        """The HTTP status, 0 if there is no reply in the log."""
+        return int(self.reply.get("status") or 0)
+
+    @property
+    def body(self) -> Json:
+        """The request's body; empty if it had none or it was no JSON object."""
+        return _dict(self.request.get("body"))
+
+    @property
+    def message(self) -> Json:
+        """The reply's message; empty if it was an error or something else."""
+        return _dict(self.reply.get("message"))
+
+    @property
+    def error(self) -> Json:
+        """The error inside the reply's envelope; empty if it was none."""
+        return _dict(_dict(self.reply.get("error")).get("error"))
+
+    @property
+    def usage(self) -> Json:
+        """The reply's usage; empty if it has none."""
+        return _dict(self.message.get("usage"))
+
+    @property
+    def writes(self) -> tuple[Write, ...]:
+        """Every write of the reply's body, in order."""
+        return tuple(
+            Write(float(at), int(size), tuple(map(str, events)))
+            for at, size, events in self.sent.get("writes") or ()
+        )
+
+
+@dataclass(frozen=True)
+class ShownRun:
+    """A whole log."""
+
+    head: Json
+    exchanges: tuple[Exchange, ...]
+    failures: tuple[Json, ...]
+    torn: bool = False
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the start of the run to the last thing that happened."""
+        return max((e.ended or e.replied for e in self.exchanges), default=0.0)
+
+    @property
+    def lanes(self) -> tuple[str, ...]:
+        """The lanes in the order of their first request."""
+        return tuple(dict.fromkeys(exchange.lane for exchange in self.exchanges))
+
+
+@dataclass
+class _Collected:
+    head: Json = field(default_factory=dict)
+    parts: dict[str, dict[int, Json]] = field(
+        default_factory=lambda: {"request": {}, "reply": {}, "sent": {}}
+    )
+    failures: list[Json] = field(default_factory=list)
+
+
+def read_log(path: Path) -> ShownRun:
+    """Read an event log. An unfinished last line is left out, as after a crash.
+
+    Raises MockError, naming file and line, for anything else that is not an event log.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise MockError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise MockError(f"{path}: not an event log: it is not UTF-8 text") from None
+    collected = _Collected()
+    lines = text.splitlines()
+    torn = bool(lines) and not text.endswith("\n")
+    for number, line in enumerate(lines[: -1 if torn else None], start=1):
+        if line.strip():
+            _collect(line, f"{path}:{number}", collected)
+    if not collected.head and not collected.parts["request"]:
+        raise MockError(f"{path}: not an event log: no run and no request in it")
+    parts = collected.parts
+    exchanges = tuple(
+        Exchange(request, parts["reply"].get(n, {}), parts["sent"].get(n, {}))
+        for n, request in sorted(parts["request"].items())
+    )
+    return ShownRun(collected.head, exchanges, tuple(collected.failures), torn)
+
+
+def _collect(line: str, where: str, collected: _Collected) -> None:
+    try:
+        record = json.loads(line)
+        kind = record["record"]
+        if kind == "run":
+            collected.head = record
+        elif kind == "failure":
+            collected.failures.append(record)
+        elif kind in collected.parts:
+            collected.parts[kind][int(record["n"])] = record
+    except (ValueError, KeyError, TypeError):
+        raise MockError(f"{where}: not a line of an event log") from None
+
+
+def _dict(value: Any) -> Json:
+    return value if isinstance(value, dict) else {}
