@@ -80,6 +80,12 @@ class Exchange:
         return _dict(_dict(self.reply.get("error")).get("error"))
 
     @property
+    def error_message(self) -> Json:
+        """The error dressed as a message of one text; empty if there was none."""
+        text = self.error.get("message")
+        return {"content": str(text)} if text else {}
+
+    @property
     def usage(self) -> Json:
         """The reply's usage; empty if it has none."""
         return _dict(self.message.get("usage"))

@@ -88,18 +88,17 @@ def _failure(failure: dict[str, Any]) -> str:
 
 
 def _card(exchange: Exchange, colour: int) -> str:
-    turn = exchange.request.get("turn")
-    lane = f"{exchange.lane} · {turn}" if turn else exchange.lane
     line = f"{exchange.request.get('method')} {exchange.request.get('path')}"
     facts = "".join(f"<li>{escape(fact)}</li>" for fact in wording.request_facts(exchange))
     good = "good" if wording.went_well(exchange) else "bad"
     return (
         f'<article id="r{exchange.n}" class="lane{colour}">'
-        f'<h2><a href="#r{exchange.n}">#{exchange.n}</a> <span class="lane">{escape(lane)}</span> '
+        f'<h2><a href="#r{exchange.n}">#{exchange.n}</a> '
+        f'<span class="lane">{escape(wording.place(exchange))}</span> '
         f"<code>{escape(line)}</code><time>{exchange.at:.3f} s</time></h2>"
         f'<ul class="facts">{facts}</ul>'
         f'<div class="sides">{_side("sent", wording.last_message(exchange))}'
-        f"{_side('answered', exchange.message)}</div>"
+        f"{_side('answered', exchange.message or exchange.error_message)}</div>"
         f'<p class="outcome {good}">{escape(wording.outcome(exchange))}</p>'
         f"{_cache_bar(exchange)}{_delta_strip(exchange)}"
         f"{_raw('request body', exchange.request.get('body'))}"
@@ -144,7 +143,7 @@ def _cache_bar(exchange: Exchange) -> str:
 def _delta_strip(exchange: Exchange) -> str:
     """Each write of the reply as a tick over time, as high as it is long in bytes."""
     writes = exchange.writes
-    if not writes or exchange.ended is None:
+    if len(writes) < 2 or exchange.ended is None:
         return ""
     span = max(writes[-1].at, exchange.ended - exchange.replied) or 1.0
     largest = max(write.size for write in writes) or 1

@@ -30,11 +30,11 @@ grid-column:2}
 article,.failure{background:var(--card);border:1px solid var(--line);border-radius:8px;
 padding:14px 16px;margin:14px 0;border-left:4px solid var(--lane)}
 article:target{outline:2px solid var(--lane)}
-.failure{border-left-color:var(--bad)}.failure h2{color:var(--bad);margin-bottom:6px}
+.failure{--lane:var(--bad)}.failure h2{color:var(--bad);margin-bottom:6px}
 span.lane,ul.lanes li{color:var(--lane);font-weight:600}
 .sides{display:grid;grid-template-columns:1fr 1fr;gap:12px;margin:8px 0}
 @media(max-width:720px){.sides{grid-template-columns:1fr}}
-.sides>div>p{color:var(--soft);margin:0}
+.sides>div>p{color:var(--soft);margin:0;font-size:13px}
 .sent::before{content:"request, last message";color:var(--soft);font-size:12px}
 .answered::before{content:"reply";color:var(--soft);font-size:12px}
 .block{border-left:2px solid var(--line);padding:2px 0 2px 10px;margin:6px 0}

@@ -44,12 +44,10 @@ def timeline(run: ShownRun, *, colour: bool = False) -> str:
 
 
 def _paragraph(exchange: Exchange, paint: _Paint) -> list[str]:
-    turn = exchange.request.get("turn")
-    lane = f"{exchange.lane} {turn}" if turn else exchange.lane
     facts = " · ".join(wording.request_facts(exchange))
     asked = f"{exchange.at:9.3f} s  {exchange.request.get('method')} {exchange.request.get('path')}"
     number = paint(f"#{exchange.n:<4}", "bold")
-    lines = [f"{number} {paint(asked)}  {paint(lane, 'cyan')}  {paint(facts)}"]
+    lines = [f"{number} {paint(asked)}  {paint(wording.place(exchange), 'cyan')}  {paint(facts)}"]
     lines.extend(_blocks(wording.last_message(exchange), "←", paint))
     lines.extend(_blocks(exchange.message, "→", paint))
     ended = paint(wording.outcome(exchange), "green" if wording.went_well(exchange) else "red")

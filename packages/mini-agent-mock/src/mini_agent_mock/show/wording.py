@@ -54,6 +54,12 @@ def last_message(exchange: Exchange) -> Json:
     return last if isinstance(last, dict) else {}
 
 
+def place(exchange: Exchange) -> str:
+    """The lane and, if a turn was played, which: `main turns[2]`."""
+    turn = str(exchange.request.get("turn") or "")
+    return f"{exchange.lane} {turn.removeprefix(f'tracks.{exchange.lane}.')}".strip()
+
+
 def request_facts(exchange: Exchange) -> list[str]:
     """What characterises a request, most telling first."""
     body = exchange.body
