@@ -1,11 +1,11 @@
 """The loop: ask the model, run the tools it calls, hand back the results, repeat."""
 
-import json
+import json  # @step >=system-prompt
 import time  # @step >=autonomy
-from collections.abc import Callable
+from collections.abc import Callable  # @step >=system-prompt
 from dataclasses import dataclass
 from dataclasses import field
-from typing import Any
+from typing import Any  # @step >=sessions
 from typing import Protocol  # @step >=autonomy
 from typing import TypedDict  # @step >=system-prompt
 
@@ -26,21 +26,26 @@ from .permissions import Ask  # @step >=permissions
 from .permissions import ask_user  # @step >=permissions
 from .permissions import permission_gate  # @step >=permissions
 from .plan import PlanMode  # @step >=plan-mode
+from .prompt import system_prompt  # @step >=system-prompt
 from .session import SessionStore  # @step >=sessions
-
-# @step ==agent-loop
-# | from .tools import READ_FILE
-# @endstep
 from .tools import Tool  # @step >=tools
 from .tools import clip  # @step >=tools
 from .tools import find_tool  # @step >=tools
+from .tools import tool_registry  # @step >=tools
+
+# @step ==agent-loop
+# | from .tools import READ_FILE
+# | from .tools import read_file
+# @endstep
 
 MODEL = "claude-sonnet-5-5"
 MAX_TOKENS = 16_000
 MAX_TURNS = 50
 
+# @step >=system-prompt
 # Told what happens, as it happens: a kind of event and its text.
 EventSink = Callable[[str, str], None]
+# @endstep
 
 
 class AgentError(Exception):
@@ -75,10 +80,10 @@ class Agent:
     """A conversation with the model, and what the model may use in it."""
 
     client: Anthropic
-    event_sink: EventSink
-    tools: dict[str, Tool]  # @step >=tools
-    system: str  # @step >=system-prompt
-    model: str = MODEL
+    event_sink: EventSink  # @step >=system-prompt
+    system: str = field(default_factory=system_prompt)  # @step >=system-prompt
+    tools: dict[str, Tool] = field(default_factory=tool_registry)  # @step >=tools
+    model: str = MODEL  # @step >=sessions
     session: SessionStore | None = None  # @step >=sessions
     history: list[MessageParam] = field(default_factory=list)
     context_tokens: int = 0  # @step >=context
@@ -87,11 +92,7 @@ class Agent:
     clock: Clock = time  # @step >=autonomy
 
     def run(self, prompt: str) -> str:
-        """Answer one prompt; return the text of the reply that calls no tool.
-
-        Raises:
-            AgentError: when a reply is cut short or empty, or the turns run out.
-        """
+        """Answer one prompt: go on until the model calls no tool, return its text."""
         prompt = with_memories(prompt)  # @step >=memory
         prompt = self.plan.remind(prompt)  # @step >=plan-mode
         self.record({"role": "user", "content": prompt})
@@ -101,24 +102,26 @@ class Agent:
             reply = self.call_model(self.build_request())
             # @else
             # | reply = self.client.messages.create(
-            # |     model=self.model,
+            # |     model=MODEL,
             # |     max_tokens=MAX_TOKENS,
             # |     thinking={"type": "adaptive"},
             # |     tools=self.tool_params(),
             # |     messages=self.history,
             # | )
-            # | self.event_sink("text", text_of(reply))
+            # | print(text_of(reply))
             # @endstep
-            self.event_sink("text", "\n" if text_of(reply) else "")
             check(reply)
             self.after_assistant(reply)  # @step >=context
+            # @step >=sessions
             answer: MessageParam = {"role": "assistant", "content": as_data(reply)}
+            # @else
+            # | answer: MessageParam = {"role": "assistant", "content": reply.content}
+            # @endstep
             calls = [block for block in reply.content if block.type == "tool_use"]
             if not calls:
                 self.record(answer)
                 return text_of(reply)
             results = [self.execute_tool_call(call) for call in calls]
-            # A call and its result are recorded together: no history has one alone.
             self.record(answer, {"role": "user", "content": results})
         raise AgentError(f"no answer after {MAX_TURNS} turns")
 
@@ -130,7 +133,11 @@ class Agent:
         each request repeats the one before it and the service can reuse its work.
         """
         return {
+            # @step >=sessions
             "model": self.model,
+            # @else
+            # | "model": MODEL,
+            # @endstep
             "max_tokens": MAX_TOKENS,
             "thinking": {"type": "adaptive"},
             "cache_control": {"type": "ephemeral"},
@@ -140,19 +147,20 @@ class Agent:
         }
 
     def call_model(self, request: Request) -> Message:
-        """Ask the model once, passing on its text."""
+        """Ask the model once, and pass on what it says."""
         self.event_sink("request", json.dumps(request, indent=2))
         # @step >=streaming
         with self.client.messages.stream(**request) as stream:
             for chunk in stream.text_stream:
                 self.event_sink("chunk", repr(chunk))
                 self.event_sink("text", chunk)
-            return stream.get_final_message()
+            reply = stream.get_final_message()
         # @else
         # | reply = self.client.messages.create(**request)
         # | self.event_sink("text", text_of(reply))
-        # | return reply
         # @endstep
+        self.event_sink("text", "\n" if text_of(reply) else "")
+        return reply
 
     # @endstep
     def tool_params(self) -> list[ToolParam]:
@@ -160,12 +168,16 @@ class Agent:
         # @step >=tools
         return [tool.param for tool in self.tools.values()]
         # @else
-        # | return [READ_FILE.param]
+        # | return [READ_FILE]
         # @endstep
 
     def execute_tool_call(self, call: ToolUseBlock) -> ToolResultBlockParam:
         """Run one tool call; a failure becomes a result that the model can act on."""
+        # @step >=system-prompt
         self.event_sink("tool", f"{call.name} {json.dumps(call.input)}")
+        # @else
+        # | print(f"[tool] {call.name} {call.input}")
+        # @endstep
         # @step >=tools
         failed = False
         try:
@@ -175,22 +187,22 @@ class Agent:
             content = clip(tool.run(**call.input))
         except Exception as error:  # noqa: BLE001 - the model is to know
             content, failed = f"{type(error).__name__}: {error}", True
+        self.event_sink("result", content)  # @step >=system-prompt
         # @else
-        # | content, failed = READ_FILE.run(**call.input), False
+        # | content = read_file(str(call.input["path"]))
         # @endstep
-        self.event_sink("result", content)
         return {
             "type": "tool_result",
             "tool_use_id": call.id,
             "content": content,
-            "is_error": failed,
+            "is_error": failed,  # @step >=tools
         }
 
     def record(self, *messages: MessageParam) -> None:
-        """Add messages to the history."""
+        """Add messages to the history, a call always together with its result."""
         # @step >=sessions
         if self.session:
-            self.session.append(messages)
+            self.session.save(messages)
         # @endstep
         self.history.extend(messages)
 
@@ -198,7 +210,7 @@ class Agent:
     def start_over(self, messages: list[MessageParam]) -> None:
         """Go on from these messages instead of the history."""
         if self.session:
-            self.session.start_over(messages)
+            self.session.save(messages, start_over=True)
         self.history = messages
 
     # @endstep
@@ -240,11 +252,13 @@ def check(reply: Message) -> None:
         raise AgentError(f"the model's reply is not usable: {reply.stop_reason}")
 
 
+# @step >=sessions
 def as_data(reply: Message) -> Any:
     """Turn a reply's content into plain data, complete, to be sent back unchanged."""
     return reply.model_dump(mode="json", exclude_unset=True)["content"]
 
 
+# @endstep
 def text_of(reply: Message) -> str:
     """Join the texts of a reply."""
     return "".join(block.text for block in reply.content if block.type == "text")

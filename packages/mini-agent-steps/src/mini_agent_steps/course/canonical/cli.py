@@ -1,16 +1,15 @@
 """The command line: choose the parts, read prompts, show what happens."""
 
-import sys
+import sys  # @step >=system-prompt
 import time  # @step >=autonomy
 from argparse import ArgumentParser  # @step >=sessions
 from argparse import Namespace  # @step >=sessions
 from collections.abc import Callable  # @step >=sessions
-from collections.abc import Collection  # @step >=system-prompt
-from collections.abc import Iterable
+from collections.abc import Iterable  # @step >=sessions
 from collections.abc import Iterator
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial  # @step >=system-prompt
-from types import TracebackType
 
 from anthropic import Anthropic
 
@@ -25,13 +24,12 @@ from .mcp_client import mcp_tools  # @step >=mcp
 from .permissions import always_yes  # @step >=permissions
 from .permissions import ask_user  # @step >=permissions
 from .plan import PlanMode  # @step >=plan-mode
-from .prompt import system_prompt  # @step >=system-prompt
 from .session import latest_session  # @step >=sessions
 from .session import new_session  # @step >=sessions
 from .skills import skill_commands  # @step >=skills
 from .subagent import agent_tool  # @step >=sub-agents
-from .tools import tool_registry  # @step >=tools
 
+# @step >=system-prompt
 PREVIEW = 500
 SHOWN = (
     "tool",
@@ -39,30 +37,7 @@ SHOWN = (
     "aside",  # @step >=context
     "verdict",  # @step >=autonomy
 )
-
-
-class Outcome:
-    """Turns a failure into one line and an exit code, never into a traceback."""
-
-    def __init__(self) -> None:
-        self.exit_code = 0
-
-    def __enter__(self) -> None:
-        self.exit_code = 0
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool:
-        if not isinstance(error, (Exception, KeyboardInterrupt)):
-            return False
-        print(f"mini-agent: {str(error) or type(error).__name__}", file=sys.stderr)
-        self.exit_code = 1
-        return True
-
-
+# @endstep
 # @step >=sessions
 COMMANDS: dict[str, Callable[[Agent, str], None]] = {
     "clear": lambda agent, _: agent.start_over([]),
@@ -105,7 +80,7 @@ def run_cli(
     """Run the prompt in the arguments, or each line typed; return the exit code."""
     # @step >=sessions
     options = parse_arguments(argv)
-    words, traced = options.prompt, options.traced
+    words = options.prompt
     # @else >=system-prompt
     # | words = [word for word in argv if word != "--trace-request"]
     # | traced = ["request"] if len(words) < len(argv) else []
@@ -113,54 +88,64 @@ def run_cli(
     # | words = argv
     # @endstep
     prompts = [" ".join(words)] if words else typed_prompts()
-    outcome = Outcome()
-    with outcome, Anthropic() as client:
-        # @step >=sessions
-        session = latest_session() if options.resume else new_session()
-        # @endstep
-        agent = Agent(
-            client,
-            # @step >=system-prompt
-            partial(print_event, traced),
-            # @else
-            # | print_event,
-            # @endstep
-            tools=tool_registry(),  # @step >=tools
-            system=system_prompt(),  # @step >=system-prompt
-            model=options.model,  # @step >=sessions
-            session=session,  # @step >=sessions
-            history=session.load() if options.resume else [],  # @step >=sessions
-            ask=always_yes if options.yes else ask_user,  # @step >=permissions
-            plan=PlanMode(options.plan),  # @step >=plan-mode
-            clock=clock,  # @step >=autonomy
-        )
-        agent.tools["agent"] = agent_tool(agent)  # @step >=sub-agents
-        # @step >=autonomy
-        if options.auto:
-            agent.ask = model_decides(agent)
-        # @endstep
-        # @step >=mcp
-        with mcp_tools() as more_tools:
-            agent.tools |= more_tools
-            converse(agent, prompts, outcome)
-        # @else
-        # | converse(agent, prompts, outcome)
-        # @endstep
-    return outcome.exit_code
-
-
-def converse(agent: Agent, prompts: Iterable[str], outcome: Outcome) -> None:
-    """Run each prompt; a failure ends its run and not the conversation."""
-    for prompt in prompts:
-        with outcome:
+    try:
+        with Anthropic() as client:
             # @step >=sessions
-            handle(agent, prompt)
+            agent = assemble(client, options)
+            # @else >=system-prompt
+            # | agent = Agent(client, partial(print_event, traced))
             # @else
-            # | agent.run(prompt)
+            # | agent = Agent(client)
             # @endstep
+            agent.tools["agent"] = agent_tool(agent)  # @step >=sub-agents
+            # @step >=autonomy
+            agent.clock = clock
+            if options.auto:
+                agent.ask = model_decides(agent)
+            # @endstep
+            # @step >=mcp
+            with mcp_tools() as more_tools:
+                agent.tools |= more_tools
+                return converse(agent, prompts)
+            # @else >=sessions
+            # | return converse(agent, prompts)
+            # @else
+            # | for prompt in prompts:
+            # |     agent.run(prompt)
+            # | return 0
+            # @endstep
+    except (Exception, KeyboardInterrupt) as error:
+        raise SystemExit(f"mini-agent: {str(error) or 'interrupted'}") from error
 
 
 # @step >=sessions
+def assemble(client: Anthropic, options: Namespace) -> Agent:
+    """Choose the parts. Everything else in this package takes what it is given."""
+    session = latest_session() if options.resume else new_session()
+    return Agent(
+        client,
+        partial(print_event, options.traced),
+        model=options.model,
+        session=session,
+        history=session.load() if options.resume else [],
+        ask=always_yes if options.yes else ask_user,  # @step >=permissions
+        plan=PlanMode(options.plan),  # @step >=plan-mode
+    )
+
+
+def converse(agent: Agent, prompts: Iterable[str]) -> int:
+    """Run each prompt; return 1 if the last one failed. A failure ends only its run."""
+    exit_code = 0
+    for prompt in prompts:
+        try:
+            handle(agent, prompt)
+            exit_code = 0
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - no tracebacks
+            print(f"mini-agent: {str(error) or 'interrupted'}", file=sys.stderr)
+            exit_code = 1
+    return exit_code
+
+
 def handle(agent: Agent, line: str) -> None:
     """Do what a line like `/name text` says, or run it as a prompt."""
     if not line.startswith("/"):
@@ -180,26 +165,21 @@ def handle(agent: Agent, line: str) -> None:
 # @endstep
 def typed_prompts() -> Iterator[str]:
     """Read lines until the input ends, leaving out empty ones."""
-    while True:
-        try:
-            line = input("> ").strip()
-        except (EOFError, KeyboardInterrupt):
-            return
-        if line:
-            yield line
+    with suppress(EOFError, KeyboardInterrupt):
+        while True:
+            if line := input("> ").strip():
+                yield line
 
 
-def print_event(
-    traced: Collection[str],  # @step >=system-prompt
-    kind: str,
-    text: str,
-) -> None:
+# @step >=system-prompt
+def print_event(traced: Sequence[str], kind: str, text: str) -> None:
     """Print the model's text as it comes, and the start of what else is shown."""
     if kind == "text":
         print(text, end="", flush=True)
     elif kind in SHOWN:
         print(f"[{kind}] {text[:PREVIEW]}", file=sys.stderr)
-    # @step >=system-prompt
     elif kind in traced:
         print(f"[{kind}] {text}", file=sys.stderr)
-    # @endstep
+
+
+# @endstep

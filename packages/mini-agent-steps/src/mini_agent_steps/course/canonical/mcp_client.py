@@ -19,15 +19,14 @@ from queue import Queue
 from threading import Thread
 from typing import Any
 
+from anthropic.types import ToolParam
+
 from .agent import AgentError
 from .tools import Tool
+from .tools import kill_group
 
 # The versions this client speaks, best first; the server chooses.
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-
-
-class McpError(AgentError):
-    """A server did not do its part; the text says which one, and what happened."""
 
 
 class McpServer:
@@ -39,16 +38,20 @@ class McpServer:
         self.requests = 0
         self.lines: Queue[str] = Queue()
         self.process = subprocess.Popen(
-            command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            command,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
         )
-        # A thread of its own reads, because only a queue can be waited on for so long.
-        self.reader = Thread(target=self._read_lines, daemon=True)
-        self.reader.start()
+        # Reading has a thread of its own: a queue can be waited on for a while only.
+        Thread(target=self._listen, daemon=True).start()
 
-    def _read_lines(self) -> None:
+    def _listen(self) -> None:
         assert self.process.stdout
-        for line in self.process.stdout:
-            self.lines.put(line)
+        with self.process.stdout as lines:
+            for line in lines:
+                self.lines.put(line)
         self.lines.put("")
 
     def handshake(self) -> None:
@@ -60,81 +63,66 @@ class McpServer:
         }
         version = self.request("initialize", offer)["protocolVersion"]
         if version not in VERSIONS:
-            raise McpError(f"MCP server {self.name} speaks only version {version}")
+            raise AgentError(f"MCP server {self.name} speaks only version {version}")
         self._send("notifications/initialized", {})
 
-    def tools(self) -> list[Tool]:
-        """Ask for the tools."""
-        answer = self.request("tools/list", {})
-        return [self._tool(listed) for listed in answer["tools"]]
+    def tool(self, listed: dict[str, Any]) -> Tool:
+        """Offer one of the server's tools, as the server lists it, to the model."""
 
-    def _tool(self, listed: dict[str, Any]) -> Tool:
         def call(**arguments: object) -> str:
             params = {"name": listed["name"], "arguments": arguments}
             result = self.request("tools/call", params)
             text = "\n".join(str(part.get("text", part)) for part in result["content"])
             if result.get("isError"):
-                raise McpError(text)
+                raise AgentError(text)
             return text
 
-        name = re.sub(r"[^\w-]", "_", f"mcp__{self.name}__{listed['name']}")[:64]
-        return Tool(
-            {
-                "name": name,
-                "description": listed.get("description", ""),
-                "input_schema": listed["inputSchema"],
-            },
-            call,
+        param = ToolParam(
+            name=re.sub(r"[^\w-]", "_", f"mcp__{self.name}__{listed['name']}")[:64],
+            description=listed.get("description", ""),
+            input_schema=listed["inputSchema"],
         )
+        return Tool(param, call)
 
     def request(self, method: str, params: Mapping[str, object]) -> Any:
-        """Ask the server something and wait for the answer.
-
-        Raises:
-            McpError: when it answers with an error, too late, or not at all.
-        """
+        """Ask the server something and wait for its answer, which may be an error."""
         self.requests += 1
         self._send(method, params, id=self.requests)
         deadline = time.monotonic() + self.patience
         answer = self._receive(deadline)
-        while answer.get("id") != self.requests:
-            answer = self._receive(deadline)  # a notification, or an answer given up on
+        while "method" in answer or answer["id"] != self.requests:
+            # A notification, a request of the server, or an answer that came too late.
+            answer = self._receive(deadline)
         if "error" in answer:
-            raise McpError(f"MCP server {self.name}: {answer['error']['message']}")
+            raise AgentError(f"MCP server {self.name}: {answer['error']['message']}")
         return answer["result"]
 
     def _send(self, method: str, params: Mapping[str, object], **more: object) -> None:
         message = {"jsonrpc": "2.0", "method": method, "params": params, **more}
         print(json.dumps(message), file=self.process.stdin, flush=True)
 
-    def _receive(self, deadline: float) -> dict[str, Any]:
+    def _receive(self, deadline: float) -> Any:
         try:
-            line = self.lines.get(timeout=max(deadline - time.monotonic(), 0))
-            message: dict[str, Any] = json.loads(line)
-        except Empty:
-            waited = f"within {self.patience} seconds"
-            raise McpError(f"MCP server {self.name} did not answer {waited}") from None
-        except ValueError:
-            raise McpError(f"MCP server {self.name} ended or broke off") from None
-        return message
+            return json.loads(self.lines.get(timeout=deadline - time.monotonic()))
+        except (Empty, ValueError):
+            why = f"it ended, broke off or took longer than {self.patience} seconds"
+            raise AgentError(f"no answer from MCP server {self.name}: {why}") from None
 
     def close(self) -> None:
-        """End the child: it may leave by itself, but not stay."""
+        """End the child: by itself if it likes, but soon."""
         assert self.process.stdin
         with suppress(OSError, subprocess.TimeoutExpired):
             self.process.stdin.close()
             self.process.wait(timeout=2)
-        self.process.kill()
-        with self.process:
-            self.reader.join(timeout=2)
+        kill_group(self.process)
+        self.process.wait()
 
 
 @contextmanager
 def mcp_tools() -> Iterator[dict[str, Tool]]:
-    """Start the servers of ``~/.mini-agent/mcp.json`` and offer their tools, by name.
+    """Run the servers in ``~/.mini-agent/mcp.json`` for a while and offer their tools.
 
-    They run as long as the block. The file is the user's own: it lies where the gate
-    lets no model write.
+    The file lies where the gate lets no model write, since it says what is started.
     """
     settings = Path.home() / ".mini-agent" / "mcp.json"
     servers = json.loads(settings.read_text("utf-8")) if settings.exists() else {}
@@ -144,5 +132,7 @@ def mcp_tools() -> Iterator[dict[str, Tool]]:
             server = McpServer(name, **options)
             running.callback(server.close)
             server.handshake()
-            tools |= {tool.param["name"]: tool for tool in server.tools()}
+            for listed in server.request("tools/list", {})["tools"]:
+                tool = server.tool(listed)
+                tools[tool.param["name"]] = tool
         yield tools

@@ -21,17 +21,11 @@ class SessionStore:
 
     path: Path
 
-    def append(self, messages: Sequence[MessageParam]) -> None:
-        """Save messages that follow the ones before."""
-        self._write({"start_over": False, "messages": messages})
-
-    def start_over(self, messages: Sequence[MessageParam]) -> None:
-        """Save messages that stand in for all the ones before."""
-        self._write({"start_over": True, "messages": messages})
-
-    def _write(self, record: dict[str, object]) -> None:
+    def save(self, messages: Sequence[MessageParam], start_over: bool = False) -> None:
+        """Write messages that follow those before, or `start_over` in their place."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.touch(mode=0o600)
+        record = {"start_over": start_over, "messages": messages}
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
 
@@ -61,11 +55,7 @@ def new_session() -> SessionStore:
 
 
 def latest_session() -> SessionStore:
-    """Find the session last begun in the current folder.
-
-    Raises:
-        FileNotFoundError: when there is none.
-    """
+    """Find the session last begun in the current folder, which must have one."""
     paths = sorted(sessions_folder().glob("*.jsonl"))
     if not paths:
         raise FileNotFoundError("this folder has no session to resume")

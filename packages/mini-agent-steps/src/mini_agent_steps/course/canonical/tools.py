@@ -1,63 +1,68 @@
-"""The tools: a tool is a function; its signature and docstring are what is offered."""
+"""What the model can do: each tool is a function, and the words that offer it."""
 
-import inspect
+import inspect  # @step >=tools
 import os  # @step >=tools
 import re  # @step >=tools
 import signal  # @step >=tools
 import subprocess  # @step >=tools
-from collections.abc import Callable
+from collections.abc import Callable  # @step >=tools
 from collections.abc import Iterator  # @step >=tools
 from contextlib import suppress  # @step >=tools
-from dataclasses import dataclass
+from dataclasses import dataclass  # @step >=tools
 from pathlib import Path
 
 from anthropic.types import ToolParam
 
+# @step >=tools
 JSON_TYPES = {str: "string", int: "integer", bool: "boolean"}
-MAX_RESULT = 20_000  # @step >=tools
+MAX_RESULT = 20_000
 
 
 @dataclass(frozen=True)
 class Tool:
-    """Something the model can call: what it is told of it, and what then runs."""
+    """Something the model can call: what it is told, and what then runs."""
 
     param: ToolParam
     run: Callable[..., str]
 
 
 def as_tool(function: Callable[..., str]) -> Tool:
-    """Offer a function to the model under its own name, signature and docstring."""
-    parameters = inspect.signature(function).parameters
-    schema: dict[str, object] = {
-        "type": "object",
-        "properties": {
-            name: {"type": JSON_TYPES[parameter.annotation]}
-            for name, parameter in parameters.items()
-        },
-        "required": [
-            name
-            for name, parameter in parameters.items()
-            if parameter.default is parameter.empty
-        ],
-    }
+    """Offer a function to the model: its name, its signature and its docstring."""
+    properties, required = {}, []
+    for name, parameter in inspect.signature(function).parameters.items():
+        properties[name] = {"type": JSON_TYPES[parameter.annotation]}
+        if parameter.default is parameter.empty:
+            required.append(name)
     param: ToolParam = {
         "name": function.__name__,
         "description": inspect.getdoc(function) or "",
-        "input_schema": schema,
+        "input_schema": {
+            "type": "object",
+            "properties": properties,
+            "required": required,
+        },
     }
     return Tool(param, function)
 
 
+# @endstep
 def read_file(path: str, offset: int = 1, limit: int = 2000) -> str:
     """Read a text file with line numbers, `limit` lines from line `offset` on."""
-    text = Path(path).read_text(encoding="utf-8")
-    lines = text.removesuffix("\n").split("\n")
+    lines = Path(path).read_text(encoding="utf-8").removesuffix("\n").split("\n")
     chosen = lines[offset - 1 : offset - 1 + limit]
     return "\n".join(f"{number}\t{line}" for number, line in enumerate(chosen, offset))
 
 
 # @step ==agent-loop
-# | READ_FILE = as_tool(read_file)
+# | READ_FILE: ToolParam = {
+# |     "name": "read_file",
+# |     "description": "Read a text file with line numbers.",
+# |     "input_schema": {
+# |         "type": "object",
+# |         "properties": {"path": {"type": "string"}},
+# |         "required": ["path"],
+# |     },
+# | }
 # @endstep
 
 
@@ -123,23 +128,21 @@ def run_shell(command: str, timeout: int = 60) -> str:
         try:
             output, _ = process.communicate(timeout=timeout)
         finally:
-            # The whole group: a child left behind would hold the pipe open.
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            kill_group(process)
     return f"exit code {process.returncode}\n{output}"
 
 
+def kill_group(process: subprocess.Popen[str]) -> None:
+    """End a process and the children it left, which would hold its pipes open."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 def tool_registry() -> dict[str, Tool]:
-    """The tools for work in the current folder, by name."""
-    functions = (
-        read_file,
-        write_file,
-        edit_file,
-        list_files,
-        grep_search,
-        run_shell,
-    )
-    return {function.__name__: as_tool(function) for function in functions}
+    """Offer the tools for work in the current folder, each under its name."""
+    reading = (read_file, list_files, grep_search)
+    changing = (write_file, edit_file, run_shell)
+    return {function.__name__: as_tool(function) for function in (*reading, *changing)}
 
 
 def find_tool(tools: dict[str, Tool], name: str) -> Tool:
