@@ -75,6 +75,7 @@ class Course:
     text_chapters: tuple[int, ...] = ()
     max_added: int = 120
     max_barred: float = 0.08
+    pages_folder: str = "pages"
 
     @property
     def slugs(self) -> tuple[str, ...]:
@@ -90,6 +91,11 @@ class Course:
     def scenarios(self) -> Path:
         """The folder of the scenario files."""
         return self.root / "scenarios"
+
+    @property
+    def pages(self) -> Path:
+        """The folder of the book's pages."""
+        return (self.root / self.pages_folder).resolve()
 
     def find(self, reference: str) -> Step:
         """Return the step that a reader means by a number or a slug.

@@ -140,6 +140,7 @@ def _read(root: Path, data: dict[str, Any], reader: _Reader) -> Course:
         text_chapters=tuple(reader.take(data, "text_chapters", list, 1, [])),
         max_added=reader.take(data, "max_added", int, 1, 120),
         max_barred=reader.take(data, "max_barred", float, 1, 0.08),
+        pages_folder=reader.take(data, "pages", str, 1, "pages"),
         steps=steps,
         files=tuple(WholeFile(e.text("path"), e.text("since")) for e in files),
         uncovered=tuple(
@@ -149,8 +150,8 @@ def _read(root: Path, data: dict[str, Any], reader: _Reader) -> Course:
             ShownWhole(e.text("step"), e.text("file"), e.text("reason")) for e in shown
         ),
     )
-    known = ("title", "text_chapters", "max_added", "max_barred", "step", "file", "uncovered")
-    reader.leftovers(data, (*known, "shown_whole"), 1)
+    top = ("title", "pages", "text_chapters", "max_added", "max_barred")
+    reader.leftovers(data, (*top, "step", "file", "uncovered", "shown_whole"), 1)
     _check_steps(course, [entry.line for entry in entries], reader)
     for entry, slug in [(e, w.since) for e, w in zip(files, course.files, strict=True)] + [
         (e, w.step) for e, w in zip(shown, course.shown_whole, strict=True)

@@ -45,7 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
         if not mutants:
             near = did_you_mean(arguments.mutant, known)
             raise UsageError(f"there is no mutant {arguments.mutant!r}: {near}")
-    import anthropic  # noqa: F401 - paid once, before anything is forked
+    from mini_agent_steps.proof.warm import warm_up
+
+    warm_up()
 
     from mini_agent_steps.mutation.selfcheck import run_mutants, trace_cells
 

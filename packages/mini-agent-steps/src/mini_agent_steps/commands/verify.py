@@ -33,7 +33,9 @@ def run(arguments: argparse.Namespace) -> int:
     built = build(course, [source.snapshots[step.index] for step in wanted])
 
     started = time.perf_counter()
-    import anthropic  # noqa: F401 - paid once, before anything is forked
+    from mini_agent_steps.proof.warm import warm_up
+
+    warm_up()
 
     imported = time.perf_counter() - started
     from mini_agent_steps.proof.matrix import cells_of, expected_count, run_matrix
@@ -51,7 +53,16 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if not result.complete:
         print("verify: the cells that ran are not those that had to", file=sys.stderr)
-    return 0 if result.complete and not result.failed else 1
+    good = result.complete and not result.failed
+    if arguments.cover:
+        from mini_agent_steps.proof.cover import uncovered
+
+        findings, figures = uncovered(source, scenarios, built, jobs)
+        for finding in findings:
+            print(finding, file=sys.stderr)
+        print(f"verify: coverage of {figures}")
+        good &= not findings
+    return 0 if good else 1
 
 
 def _report(result: CellResult) -> None:
