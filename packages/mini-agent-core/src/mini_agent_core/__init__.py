@@ -22,8 +22,10 @@ if TYPE_CHECKING:
         rules,
     )
     from mini_agent_core.cancellation import CancelToken
+    from mini_agent_core.compaction import Compaction
     from mini_agent_core.context import messages_to_send, send_all, trim_context
     from mini_agent_core.errors import (
+        CompactionFailed,
         ConfigurationError,
         EmptyReply,
         MiniAgentError,
@@ -84,10 +86,11 @@ _NAMES = {
     "anthropic_client": "AnthropicClient",
     "approval": "Rule allow_all ask_through deny_shell first_verdict read_only_gate rules",
     "cancellation": "CancelToken",
+    "compaction": "Compaction",
     "context": "messages_to_send send_all trim_context",
     "errors": (
-        "ConfigurationError EmptyReply MiniAgentError ModelConnectionError ModelError "
-        "ModelRequestError ProtocolBreach SessionCorrupt SessionError SessionLocked "
+        "CompactionFailed ConfigurationError EmptyReply MiniAgentError ModelConnectionError "
+        "ModelError ModelRequestError ProtocolBreach SessionCorrupt SessionError SessionLocked "
         "SessionWriteFailed ToolInputInvalid TruncatedReply"
     ),
     "events": (
@@ -114,6 +117,8 @@ __all__ = [
     "BeforeToolCall",
     "BlockCompleted",
     "CancelToken",
+    "Compaction",
+    "CompactionFailed",
     "ConfigurationError",
     "Context",
     "ContextPolicy",

@@ -12,6 +12,7 @@
     │   ├── SessionCorrupt      a line that is no valid message
     │   ├── SessionLocked       another process is writing to it
     │   └── SessionWriteFailed  a message could not be made durable
+    ├── CompactionFailed        the auxiliary model's: no usable summary; nothing was changed
     └── ToolInputInvalid        the model's: input that does not fit the tool's schema
 
 No message of these errors ever holds a credential.
@@ -103,6 +104,10 @@ class SessionLocked(SessionError):
 
 class SessionWriteFailed(SessionError):
     """Raised when a message could not be made durable. The run does not go on."""
+
+
+class CompactionFailed(MiniAgentError):
+    """Raised when a history could not be summarised. The history is as it was."""
 
 
 class ToolInputInvalid(MiniAgentError):

@@ -12,7 +12,7 @@ from mini_agent_core.replies import check_reply
 from mini_agent_core.waiting import interruptible
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Callable
     from typing import Any
 
     from mini_agent_core.cancellation import CancelToken
@@ -32,9 +32,17 @@ async def stream_reply(
     Raises:
         ModelError: whatever the client raises, and a reply that breaks the protocol.
     """
+
+    def go_on(event: ModelEvent) -> bool:
+        if cancel.is_set:
+            return False
+        if not isinstance(event, BlockCompleted | ReplyCompleted):
+            record.notify(event)
+        return record.failure is None
+
     reply: AssistantMessage | None = None
     with interruptible(cancel):
-        reply = await _consume(client, request, record, cancel)
+        reply = await _collect(client, request, go_on)
     record.raise_failure()
     if reply is None or cancel.is_set:
         return None
@@ -42,14 +50,26 @@ async def stream_reply(
     return reply
 
 
-async def _consume(
-    client: ModelClient, request: ModelRequest, record: Record, cancel: CancelToken
+async def ask(client: ModelClient, request: ModelRequest) -> AssistantMessage:
+    """Return the model's reply to a question beside the conversation: a summary, a verdict.
+
+    Raises:
+        ModelError: whatever the client raises, and a reply that breaks the protocol.
+    """
+    reply = cast("AssistantMessage", await _collect(client, request, lambda _: True))
+    check_reply(reply, frozenset())
+    return reply
+
+
+async def _collect(
+    client: ModelClient, request: ModelRequest, go_on: Callable[[ModelEvent], bool]
 ) -> AssistantMessage | None:
+    """Put the reply together; None as soon as ``go_on`` says no. The stream is always closed."""
     blocks: list[AssistantBlock] = []
     stream = cast("AsyncGenerator[ModelEvent, Any]", client.stream(request))
     async with aclosing(stream):
         async for event in stream:
-            if cancel.is_set:
+            if not go_on(event):
                 return None
             match event:
                 case BlockCompleted(block):
@@ -57,7 +77,5 @@ async def _consume(
                 case ReplyCompleted(stop_reason, usage, model):
                     return AssistantMessage(tuple(blocks), stop_reason, usage, model)
                 case _:
-                    record.notify(event)
-                    if record.failure is not None:
-                        return None
+                    pass
     raise TruncatedReply("the model client's stream ended before its reply was complete")
