@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from mini_agent_mock.engine import Engine
     from mini_agent_mock.errors import ApiError, MockError, ScenarioError, ScenarioFailure
     from mini_agent_mock.scenario import Scenario
-    from mini_agent_mock.server import HostedRun, MockHost, MockServer
+    from mini_agent_mock.edges.server import HostedRun, MockHost, MockServer
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "ApiError": "errors",
     "Engine": "engine",
-    "HostedRun": "server",
+    "HostedRun": "edges.server",
     "ManualClock": "clock",
     "MockError": "errors",
-    "MockHost": "server",
-    "MockServer": "server",
+    "MockHost": "edges.server",
+    "MockServer": "edges.server",
     "Scenario": "scenario",
     "ScenarioError": "errors",
     "ScenarioFailure": "errors",

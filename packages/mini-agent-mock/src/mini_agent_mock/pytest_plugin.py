@@ -17,8 +17,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from mini_agent_mock.fixture import HostedScript, InProcessScript, ScriptedRun
-    from mini_agent_mock.server import MockHost
+    from mini_agent_mock.edges.fixture import HostedScript, InProcessScript, ScriptedRun
+    from mini_agent_mock.edges.server import MockHost
 
 _AnyRun = TypeVar("_AnyRun", bound="ScriptedRun")
 _MARKER = "anthropic_scenario"
@@ -85,7 +85,7 @@ def anthropic_mock(request: pytest.FixtureRequest) -> Iterator[HostedScript]:
     ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY point to it for the time of the test; every other
     ANTHROPIC_* variable is taken away. The test fails unless the run goes as scripted.
     """
-    from mini_agent_mock.fixture import HostedScript
+    from mini_agent_mock.edges.fixture import HostedScript
 
     run = HostedScript(_host(request.config), _event_log(request))
     with _environment(run):
@@ -98,7 +98,7 @@ def anthropic_inprocess(request: pytest.FixtureRequest) -> Iterator[InProcessScr
 
     Otherwise like `anthropic_mock`; two to three times faster, and only for this process.
     """
-    from mini_agent_mock.fixture import InProcessScript
+    from mini_agent_mock.edges.fixture import InProcessScript
 
     run = InProcessScript(_event_log(request))
     with _environment(run):
@@ -139,7 +139,7 @@ def _load(run: ScriptedRun, marker: pytest.Mark, request: pytest.FixtureRequest)
 
 def _host(config: pytest.Config) -> MockHost:
     """The process's one server; a forked child gets its own."""
-    from mini_agent_mock.server import MockHost
+    from mini_agent_mock.edges.server import MockHost
 
     host = config.stash.get(_HOST, None)
     if host is None or host.pid != os.getpid():

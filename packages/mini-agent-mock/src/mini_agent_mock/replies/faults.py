@@ -6,14 +6,13 @@ scenario's fault, and `FaultMissed` says so.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mini_agent_mock.errors import MockError
 from mini_agent_mock.http import Chunk, Ending, to_json
-from mini_agent_mock.protocol import Event
-from mini_agent_mock.splitting import cut_after
+from mini_agent_mock.replies.protocol import Event
+from mini_agent_mock.replies.splitting import cut_after
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +54,7 @@ def change_events(fault: StreamFault, events: list[Event], request_id: str) -> l
 
 
 def _half(event: Event) -> str:
-    whole = json.dumps(event.data, ensure_ascii=False)
+    whole = to_json(event.data).decode()
     return whole[: len(whole) // 2]
 
 
@@ -96,7 +95,8 @@ def break_json(fault: StreamFault, body: bytes) -> tuple[list[Chunk], Ending]:
         raise FaultMissed(f"{fault.kind!r} needs a stream, and the request asks for none")
     if fault.kind == "malformed":
         given = fault.data if isinstance(fault.data, str) else None
-        return [Chunk(to_json(given)[1:-1] if given else body[: len(body) // 2])], "complete"
+        broken = body[: len(body) // 2] if given is None else given.encode("utf-8", "replace")
+        return [Chunk(broken)], "complete"
     at = fault.after_bytes
     if at is None:
         at = 0 if fault.after_event == 0 or fault.in_headers else len(body) // 2

@@ -7,7 +7,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from mini_agent_mock.app import TRANSPORT
+from mini_agent_mock.edges.app import TRANSPORT
 from mini_agent_mock.errors import invalid_request
 from mini_agent_mock.http import to_json
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mini_agent_mock.scenario_file import SCENARIO
+from mini_agent_mock.scenario.file import SCENARIO
 
 
 def scenario_schema() -> dict[str, Any]:

@@ -10,11 +10,11 @@ import time
 from email.utils import formatdate
 from typing import TYPE_CHECKING, Any
 
-from mini_agent_mock.app import App
+from mini_agent_mock.edges.app import App
 from mini_agent_mock.engine import Engine
 from mini_agent_mock.errors import MockError
-from mini_agent_mock.mounts import Mounts
-from mini_agent_mock.runs import Run
+from mini_agent_mock.edges.mounts import Mounts
+from mini_agent_mock.edges.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from mini_agent_mock.clock import Clock
     from mini_agent_mock.scenario import Scenario
-    from mini_agent_mock.wire import WireProtocol
+    from mini_agent_mock.edges.wire import WireProtocol
 
 _SWEEP_SECONDS = 1.0
 _KEEP_ALIVE_SECONDS = 75
@@ -59,7 +59,7 @@ class Listener:
         from uvicorn import Config
         from uvicorn.server import ServerState
 
-        from mini_agent_mock.wire import WireProtocol
+        from mini_agent_mock.edges.wire import WireProtocol
 
         app = App(self._mounts, body_timeout=self._body_timeout)
         config = Config(

@@ -10,19 +10,19 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mini_agent_mock import accounts
+from mini_agent_mock.engine import accounts
 from mini_agent_mock.errors import MockError
-from mini_agent_mock.faults import FaultMissed
-from mini_agent_mock.rendering import Reply, render, respond, status_response
-from mini_agent_mock.replay import Cursor, Mismatch
+from mini_agent_mock.replies.faults import FaultMissed
+from mini_agent_mock.replies.rendering import Reply, render, respond, status_answer, status_response
+from mini_agent_mock.engine.replay import Cursor, Mismatch
 from mini_agent_mock.request import RequestView, is_title_request
-from mini_agent_mock.routing import route
+from mini_agent_mock.engine.routing import route
 from mini_agent_mock.scenario import Block, Scenario, StatusFault, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mini_agent_mock.event_log import LoggedRequest
+    from mini_agent_mock.engine.event_log import LoggedRequest
     from mini_agent_mock.http import HttpResponse
     from mini_agent_mock.tokens import CacheAccounting
 
@@ -89,6 +89,7 @@ class Player:
         if isinstance(turn.fault, StatusFault):
             exchange.fault = f"status {turn.fault.status}"
             delay = turn.delivery.over(self._scenario.defaults).delay or 0.0
+            exchange.answer = status_answer(turn.fault, exchange.request_id)
             return status_response(turn.fault, exchange.request_id, delay)
         reply = self._render(turn, view, cursor, exchange)
         if turn.fault is None:

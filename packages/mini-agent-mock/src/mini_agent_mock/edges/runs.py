@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mini_agent_mock.engine import Engine
-    from mini_agent_mock.event_log import LoggedRequest
+    from mini_agent_mock.engine.event_log import LoggedRequest
 
 API_KEY = "sk-ant-mock-key"
 """A key that is none; the mock accepts any unless the scenario says otherwise."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mini_agent_mock.grammar import (
+from mini_agent_mock.scenario.grammar import (
     Anything,
     Boolean,
     Choice,

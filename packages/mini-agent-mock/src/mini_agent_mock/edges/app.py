@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock.errors import ApiError
 from mini_agent_mock.http import HttpRequest, HttpResponse, json_response, size_kind
-from mini_agent_mock.player import TrackBusy
+from mini_agent_mock.engine.player import TrackBusy
 from mini_agent_mock.validation import check_size
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mini_agent_mock.clock import Clock
     from mini_agent_mock.engine import Engine
     from mini_agent_mock.http import Chunk
-    from mini_agent_mock.mounts import Mounts
+    from mini_agent_mock.edges.mounts import Mounts
 
     Message = MutableMapping[str, Any]
     Receive = Callable[[], Awaitable[Message]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from mini_agent_mock.conditions import Conditions
+from mini_agent_mock.scenario.conditions import Conditions
 
 if TYPE_CHECKING:
     import os
@@ -193,13 +193,13 @@ class Scenario:
 
         Raises `ScenarioError` naming `source`, the path and the nearest known key.
         """
-        from mini_agent_mock.scenario_file import parse_scenario
+        from mini_agent_mock.scenario.file import parse_scenario
 
         return parse_scenario(value, source)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Scenario:
         """Read a scenario from a JSON file. Raises `ScenarioError`, also if it is unreadable."""
-        from mini_agent_mock.scenario_file import load_scenario
+        from mini_agent_mock.scenario.file import load_scenario
 
         return load_scenario(path)

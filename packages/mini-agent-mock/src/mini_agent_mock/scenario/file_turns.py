@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from mini_agent_mock.grammar import (
+from mini_agent_mock.scenario.grammar import (
     Anything,
     Choice,
     Either,
@@ -28,10 +28,12 @@ from mini_agent_mock.scenario import (
     Capture,
     Delivery,
     Piece,
+    StatusFault,
+    StreamFault,
     Turn,
 )
-from mini_agent_mock.scenario_conditions import CONDITIONS
-from mini_agent_mock.scenario_faults import FAULT
+from mini_agent_mock.scenario.file_conditions import CONDITIONS
+from mini_agent_mock.scenario.file_faults import FAULT
 
 STOP_REASONS = (
     "end_turn",
@@ -227,10 +229,20 @@ def _blocks(place: Place, given: dict[str, Any]) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
+_REPLY_KEYS = ("text", "chunks", "thinking", "tools", "content")
+
+
 def _turn(place: Place, **given: Any) -> Turn:
-    reply_keys = {"text", "chunks", "thinking", "tools", "content"}
-    if not reply_keys & set(given) and "fault" not in given:
-        raise place.error("a turn needs one of: text, chunks, thinking, tools, content, fault")
+    reply = [key for key in _REPLY_KEYS if key in given]
+    fault = given.get("fault")
+    if not reply and fault is None:
+        raise place.error(f"a turn needs one of: {', '.join(_REPLY_KEYS)}, fault")
+    if not reply and isinstance(fault, StreamFault):
+        raise place.error("a stream fault needs a reply that it can strike")
+    if reply and isinstance(fault, StatusFault):
+        raise place.error(
+            f"a turn answered with a status has no reply; leave out {reply[0]!r}"
+        )
     given.pop("comment", None)
     blocks = _blocks(place, given)
     travel = {key.name: given.pop(key.name) for key in DELIVERY_KEYS if key.name in given}

@@ -10,15 +10,15 @@ import traceback
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from mini_agent_mock import accounts, catalogue
+from mini_agent_mock.engine import accounts, catalogue
 from mini_agent_mock.clock import Clock, SystemClock
 from mini_agent_mock.errors import ApiError, ScenarioFailure
-from mini_agent_mock.event_log import EventLog, LoggedRequest
+from mini_agent_mock.engine.event_log import EventLog, LoggedRequest
 from mini_agent_mock.http import Chunk, HttpRequest, HttpResponse, json_response, size_kind
 from mini_agent_mock.identity import IdSource
-from mini_agent_mock.player import Breach, Player, TrackBusy
+from mini_agent_mock.engine.player import Breach, Player, TrackBusy
 from mini_agent_mock.request import RequestView
-from mini_agent_mock.service_headers import ORGANIZATION, rate_limits
+from mini_agent_mock.engine.service_headers import ORGANIZATION, rate_limits
 from mini_agent_mock.tokens import CacheAccounting, count_input
 from mini_agent_mock.validation import (
     RequestContext,
@@ -368,7 +368,7 @@ def _concurrent(busy: TrackBusy) -> Breach:
 
 
 def _scripted_signatures(scenario: Scenario) -> frozenset[str]:
-    from mini_agent_mock.scenario_walk import all_turns
+    from mini_agent_mock.scenario.walk import all_turns
 
     return frozenset(
         block.body["signature"]

@@ -8,6 +8,7 @@ scenario mean is declared in `scenario_file`, never here.
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -199,7 +200,11 @@ class Anything:
     def accepts(self, _value: Any) -> bool:
         return True
 
-    def read(self, value: Any, _place: Place) -> Any:
+    def read(self, value: Any, place: Place) -> Any:
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise place.error(f"expected a JSON value: {error}") from None
         return value
 
     def schema(self, _definitions: dict[str, Any]) -> dict[str, Any]:

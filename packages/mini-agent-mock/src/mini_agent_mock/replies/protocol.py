@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock.http import Chunk, to_json
-from mini_agent_mock.splitting import split_text
+from mini_agent_mock.replies.splitting import split_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mini_agent_mock import models, protocol
-from mini_agent_mock.faults import break_chunks, break_json, change_events
+from mini_agent_mock import models
+from mini_agent_mock.replies import protocol
+from mini_agent_mock.replies.faults import break_chunks, break_json, change_events
 from mini_agent_mock.http import Chunk, HttpResponse, bytes_response, to_json
 from mini_agent_mock.scenario import Delivery, StatusFault, StreamFault
-from mini_agent_mock.splitting import gather
+from mini_agent_mock.replies.splitting import gather
 from mini_agent_mock.tokens import count_output
 from mini_agent_mock.validation import sign_reply
 
@@ -151,22 +152,29 @@ def _json(
 
 
 def _as_status(fault: StreamFault) -> StatusFault:
-    from mini_agent_mock.scenario_faults import ERROR_TYPES
+    from mini_agent_mock.scenario.file_faults import ERROR_TYPES
 
     status = next((s for s, (kind, _) in ERROR_TYPES.items() if kind == fault.error_type), 500)
     return StatusFault(status, fault.error_type, fault.message)
 
 
+def status_answer(fault: StatusFault, request_id: str) -> Any:
+    """What a scripted error status says: the envelope, or the scripted text."""
+    if fault.raw_body is not None:
+        return fault.raw_body
+    error: dict[str, Any] = {"type": fault.type, "message": fault.message}
+    if fault.details is not None:
+        error["details"] = fault.details
+    return {"type": "error", "error": error, "request_id": request_id}
+
+
 def status_response(fault: StatusFault, request_id: str, delay: float = 0.0) -> HttpResponse:
     """The answer of a scripted error status."""
-    if fault.raw_body is not None:
-        body, kind = fault.raw_body.encode("utf-8", "backslashreplace"), "text/plain; charset=utf-8"
+    answer = status_answer(fault, request_id)
+    if isinstance(answer, str):
+        body, kind = answer.encode("utf-8", "backslashreplace"), "text/plain; charset=utf-8"
     else:
-        error: dict[str, Any] = {"type": fault.type, "message": fault.message}
-        if fault.details is not None:
-            error["details"] = fault.details
-        envelope = {"type": "error", "error": error, "request_id": request_id}
-        body, kind = to_json(envelope), "application/json"
+        body, kind = to_json(answer), "application/json"
     named = {name for name, _ in fault.headers}
     head = (("content-type", kind), ("content-length", str(len(body))))
     headers = tuple(pair for pair in head if pair[0] not in named) + fault.headers

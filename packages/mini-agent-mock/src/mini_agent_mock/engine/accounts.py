@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mini_agent_mock.conditions import shown
+from mini_agent_mock.scenario.conditions import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mini_agent_mock.event_log import LoggedRequest
-    from mini_agent_mock.replay import Cursor
+    from mini_agent_mock.engine.event_log import LoggedRequest
+    from mini_agent_mock.engine.replay import Cursor
     from mini_agent_mock.request import RequestView
-    from mini_agent_mock.routing import Route
+    from mini_agent_mock.engine.routing import Route
 
 _MAX_LISTED = 20
 

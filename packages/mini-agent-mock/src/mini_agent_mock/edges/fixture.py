@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock.engine import Engine
-from mini_agent_mock.runs import Run
+from mini_agent_mock.edges.runs import Run
 from mini_agent_mock.scenario import Scenario, Track
 
 if TYPE_CHECKING:
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     import httpx2
 
     from mini_agent_mock.clock import Clock
-    from mini_agent_mock.event_log import LoggedRequest
-    from mini_agent_mock.mounts import Mounts
-    from mini_agent_mock.server import MockHost
-    from mini_agent_mock.transport import AsyncMockTransport, MockTransport
+    from mini_agent_mock.engine.event_log import LoggedRequest
+    from mini_agent_mock.edges.mounts import Mounts
+    from mini_agent_mock.edges.server import MockHost
+    from mini_agent_mock.edges.transport import AsyncMockTransport, MockTransport
 
 _UNSCRIPTED = Scenario((Track("main", ()),), source="this test (nothing is scripted)")
 
@@ -82,14 +82,14 @@ class InProcessScript(ScriptedRun):
     @cached_property
     def transport(self) -> AsyncMockTransport:
         """For `httpx2.AsyncClient(transport=...)`."""
-        from mini_agent_mock.transport import AsyncMockTransport
+        from mini_agent_mock.edges.transport import AsyncMockTransport
 
         return AsyncMockTransport(self)
 
     @cached_property
     def sync_transport(self) -> MockTransport:
         """For `httpx2.Client(transport=...)`."""
-        from mini_agent_mock.transport import MockTransport
+        from mini_agent_mock.edges.transport import MockTransport
 
         return MockTransport(self)
 

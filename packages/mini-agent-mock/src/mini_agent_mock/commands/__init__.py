@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _serve(arguments: argparse.Namespace) -> int:
     from mini_agent_mock.scenario import Scenario
-    from mini_agent_mock.serving import serve
+    from mini_agent_mock.commands.serving import serve
 
     return serve(
         Scenario.load(arguments.file),
@@ -67,7 +67,7 @@ def _serve(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> int:
     from mini_agent_mock.scenario import Scenario
-    from mini_agent_mock.scenario_walk import all_turns
+    from mini_agent_mock.scenario.walk import all_turns
 
     failed = 0
     for file in arguments.files:
@@ -84,7 +84,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _schema(_arguments: argparse.Namespace) -> int:
-    from mini_agent_mock.schema import scenario_schema
+    from mini_agent_mock.scenario.schema import scenario_schema
 
     _say(json.dumps(scenario_schema(), indent=2, ensure_ascii=False))
     return 0

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 
 from mini_agent_mock.http import HttpRequest, HttpResponse
-from mini_agent_mock.player import TrackBusy
+from mini_agent_mock.engine.player import TrackBusy
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from mini_agent_mock.clock import Clock
     from mini_agent_mock.engine import Engine
-    from mini_agent_mock.runs import Run
+    from mini_agent_mock.edges.runs import Run
 
 _CUT = "peer closed connection without sending complete message body (incomplete chunked read)"
 _UNANSWERED = "Server disconnected without sending a response."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mini_agent_mock.conditions import (
+from mini_agent_mock.scenario.conditions import (
     AbsentCheck,
     BetasCheck,
     BodyCheck,
@@ -20,7 +20,7 @@ from mini_agent_mock.conditions import (
     ToolsCheck,
     ValueCheck,
 )
-from mini_agent_mock.grammar import (
+from mini_agent_mock.scenario.grammar import (
     Anything,
     Boolean,
     Either,

@@ -1,0 +1,152 @@
+"""Shared by this package's tests: a client of the engine that needs no socket, and leak guards."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mini_agent_mock.clock import ManualClock
+from mini_agent_mock.engine import Engine
+from mini_agent_mock.http import HttpRequest, HttpResponse
+from mini_agent_mock.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from mini_agent_mock.clock import Clock
+
+pytest_plugins = ["pytester"]
+
+HEADERS = {"x-api-key": "k", "anthropic-version": "2023-06-01", "content-type": "application/json"}
+
+
+class EngineClient:
+    """Talks to an engine as a client would, and tells it that the bytes have left."""
+
+    def __init__(self, scenario: Any, clock: Clock | None = None, log: Path | None = None) -> None:
+        parsed = Scenario.parse(scenario)
+        self.engine = Engine(parsed, clock=clock or ManualClock(auto=True), event_log=log)
+
+    def send(
+        self,
+        body: Any = None,
+        *,
+        path: str = "/v1/messages",
+        method: str = "POST",
+        headers: dict[str, str] | None = None,
+        finish: bool = True,
+    ) -> HttpResponse:
+        """One request with any body: bytes as they are, everything else as JSON."""
+        raw = (
+            body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+        )
+        path, _, query = path.partition("?")
+        request = HttpRequest(method, path, query, {**HEADERS, **(headers or {})}, raw)
+        response = self.engine.handle(request)
+        if finish:
+            self.finish(response)
+        return response
+
+    def finish(self, response: HttpResponse) -> None:
+        """Take the whole body, as an edge does."""
+        assert response.observer is not None
+        for index, chunk in enumerate(response.chunks):
+            response.observer.leaving(chunk, last=index == len(response.chunks) - 1)
+        response.observer.ended(response.ending)
+
+    def ask(
+        self,
+        text: str = "hi",
+        *,
+        headers: dict[str, str] | None = None,
+        finish: bool = True,
+        **fields: Any,
+    ) -> HttpResponse:
+        """A valid messages request, with `fields` put over it."""
+        body = {
+            "model": "claude-haiku-4-5",
+            "max_tokens": 100,
+            "messages": [{"role": "user", "content": text}],
+            **fields,
+        }
+        return self.send(body, headers=headers, finish=finish)
+
+    def failure(self) -> str:
+        """The account of the run, which must have failed."""
+        from mini_agent_mock.errors import ScenarioFailure
+
+        with pytest.raises(ScenarioFailure) as caught:
+            self.engine.check()
+        return str(caught.value)
+
+
+@pytest.fixture
+def play() -> Callable[..., EngineClient]:
+    """Make a client of an engine that plays a scenario."""
+    return EngineClient
+
+
+def read_json(response: HttpResponse) -> Any:
+    """The body of a response that is JSON."""
+    return json.loads(response.body)
+
+
+def read_events(response: HttpResponse) -> list[tuple[str, Any]]:
+    """The events of a stream, each with its data."""
+    found = []
+    for block in response.body.decode().split("\n\n"):
+        if block:
+            name, data = block.split("\n")
+            found.append((name.removeprefix("event: "), json.loads(data.removeprefix("data: "))))
+    return found
+
+
+@pytest.fixture
+def json_of() -> Callable[[HttpResponse], Any]:
+    """Read a JSON body."""
+    return read_json
+
+
+@pytest.fixture
+def events_of() -> Callable[[HttpResponse], list[tuple[str, Any]]]:
+    """Read a stream."""
+    return read_events
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_behind() -> Iterator[None]:
+    """A thread, a listening socket or an event loop that outlives its test fails it."""
+    before = _mortal_threads()
+    sockets = _open_sockets()
+    yield
+    left = [thread.name for thread in _mortal_threads() - before]
+    assert not left, f"threads outlived the test: {left}"
+    leaked = _open_sockets() - sockets
+    assert not leaked, f"sockets outlived the test: {leaked}"
+    with pytest.raises(RuntimeError):
+        asyncio.get_running_loop()
+
+
+def _mortal_threads() -> set[threading.Thread]:
+    """Threads except the one of the process's shared fixture server."""
+    return {thread for thread in threading.enumerate() if thread.name != "mini-agent-mock-fixture"}
+
+
+def _open_sockets() -> set[str]:
+    if not Path("/proc/self/fd").exists():
+        return set()
+    links = set()
+    for entry in os.scandir("/proc/self/fd"):
+        try:
+            target = os.readlink(entry.path)
+        except OSError:
+            continue
+        if target.startswith("socket:"):
+            links.add(target)
+    return links

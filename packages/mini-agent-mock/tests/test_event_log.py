@@ -1,0 +1,142 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from mini_agent_mock.clock import ManualClock
+from mini_agent_mock.engine.event_log import EventLog, LoggedRequest
+from mini_agent_mock.http import HttpRequest
+
+Play = Callable[..., Any]
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_run_is_logged_line_by_line(play: Play, tmp_path: Path) -> None:
+    log = tmp_path / "deep" / "log.jsonl"
+    clock = ManualClock(1000.0)
+    turn = {
+        "text": "ab",
+        "split": "characters",
+        "pace": 0.5,
+        "fault": {"kind": "drop", "event": "ping"},
+    }
+    client = play({"turns": [turn, {"text": "x"}], "name": "demo"}, clock=clock, log=log)
+    clock.advance(2)
+    response = client.ask("hello", stream=True, finish=False)
+    for index, chunk in enumerate(response.chunks):
+        clock.advance(chunk.delay)
+        response.observer.leaving(chunk, last=index == len(response.chunks) - 1)
+    head, request, reply, sent = lines_of(log)
+    assert head == {"record": "run", "scenario": "demo", "version": 1, "started": 1000.0}
+    assert request["record"] == "request"
+    assert (request["n"], request["at"], request["method"], request["path"]) == (
+        1,
+        2.0,
+        "POST",
+        "/v1/messages",
+    )
+    assert request["body"]["messages"] == [{"role": "user", "content": "hello"}]
+    assert (request["track"], request["turn"], request["purpose"], request["retry"]) == (
+        "main", "turns[0]", "messages", 0,
+    )  # fmt: skip
+    assert request["size"] > 50
+    assert (reply["record"], reply["status"], reply["stream"], reply["fault"]) == (
+        "reply",
+        200,
+        True,
+        "drop",
+    )
+    assert reply["message"]["content"] == [{"type": "text", "text": "ab"}]
+    assert reply["request_id"].startswith("req_011")
+    assert (sent["record"], sent["outcome"], sent["at"]) == ("sent", "complete", 3.0)
+    assert [write[0] for write in sent["writes"]] == [0.0, 0.5, 1.0]
+    assert [write[2] for write in sent["writes"]] == [
+        ["message_start", "content_block_start"],
+        ["content_block_delta"],
+        ["content_block_delta", "content_block_stop", "message_delta", "message_stop"],
+    ]
+    assert sent["bytes"] == sum(write[1] for write in sent["writes"]) == len(response.body)
+
+
+def test_the_log_in_memory_is_the_log_in_the_file(play: Play, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    client = play([{"text": "a"}], log=log)
+    client.ask()
+    client.send(b"{\n")
+    client.send(path="/v1/models", method="GET")
+    client.ask()
+    file = lines_of(log)
+    assert sorted(map(json.dumps, client.engine.events)) == sorted(map(json.dumps, file))
+    assert [line["record"] for line in file].count("failure") == 1
+
+
+def test_a_body_on_several_lines_is_one_line_of_the_log(play: Play, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    client = play([{"text": "a"}], log=log)
+    body = {
+        "model": "claude-haiku-4-5",
+        "max_tokens": 5,
+        "messages": [{"role": "user", "content": "x"}],
+    }
+    client.send(json.dumps(body, indent=1).encode())
+    assert lines_of(log)[1]["body"] == body
+
+
+def test_no_key_reaches_the_log(play: Play, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    client = play([{"text": "a"}], log=log)
+    client.ask(headers={"x-api-key": "sk-ant-secret", "authorization": "Bearer sk-ant-secret"})
+    assert "secret" not in log.read_text()
+    assert client.engine.requests[0].headers["x-api-key"] == "[redacted]"
+
+
+def test_failures_and_left_over_turns_end_the_log(play: Play, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    client = play([{"text": "a", "expect": {"stream": True}}, {"text": "b"}], log=log)
+    client.ask()
+    client.engine.close()
+    client.engine.close()
+    failures = [line for line in lines_of(log) if line["record"] == "failure"]
+    assert [(failure["n"], failure["kind"]) for failure in failures] == [
+        (1, "unexpected"),
+        (None, "left_over"),
+    ]
+    assert "stream is false, not true" in failures[0]["account"]
+
+
+def test_a_client_that_leaves_is_logged_as_such_once(play: Play) -> None:
+    client = play([{"text": "a"}])
+    response = client.ask(stream=True, finish=False)
+    response.observer.ended("client left")
+    response.observer.ended("complete")
+    assert client.engine.requests[0].outcome == "client left"
+
+
+def test_refusals_are_logged_with_their_error(play: Play) -> None:
+    client = play([{"fault": {"status": 529}}])
+    client.send(b"{")
+    client.ask()
+    replies = [record for record in client.engine.events if record["record"] == "reply"]
+    assert replies[0]["error"]["error"]["type"] == "invalid_request_error"
+    assert replies[1]["error"]["error"]["type"] == "overloaded_error"
+
+
+def test_the_journal_is_bounded_by_count_and_by_bytes() -> None:
+    log = EventLog(max_exchanges=3, max_bytes=100)
+    for number in range(5):
+        log.add(LoggedRequest(number, 0.0, HttpRequest("POST", "/", body=b"x" * 10)))
+    assert [exchange.n for exchange in log.exchanges] == [2, 3, 4]
+    log.add(LoggedRequest(9, 0.0, HttpRequest("POST", "/", body=b"x" * 1000)))
+    assert [exchange.n for exchange in log.exchanges] == [9]
+    assert log.dropped == 5
+
+
+def test_only_so_many_writes_are_kept() -> None:
+    exchange = LoggedRequest(1, 0.0, HttpRequest("POST", "/"))
+    for _ in range(3000):
+        exchange.note_write(0.0, 1, 0)
+    assert len(exchange.writes) == 2000
+    assert exchange.bytes_sent == 3000
