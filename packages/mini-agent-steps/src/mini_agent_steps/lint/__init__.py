@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mini_agent_steps.lint import budgets, future, scenarios, snapshots, tools
+from mini_agent_steps.lint import budgets, future, mutants, pages, scenarios, snapshots, tools
 from mini_agent_steps.snapshot import read_source
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ def lint_course(course: Course, *, with_tools: bool = True) -> LintReport:
     missing: list[str] = []
     if not broken:
         findings += future.check(source)
+        findings += mutants.check(source)
+        findings += pages.check(source)
         if with_tools:
             found, missing = tools.check(source)
             findings += found

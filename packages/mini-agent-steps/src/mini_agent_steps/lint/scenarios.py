@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_steps.findings import Finding
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
 
     from mini_agent_steps.course import Course
     from mini_agent_steps.proof.scenario import Scenario
+
+# Deleting at the root, at home, above the workspace, or by a pattern.
+_HARMFUL = re.compile(
+    r"\brm\b[^;&|]*\s(?:/|~|\.\.|\*|\$)\S*|\b(?:mkfs|shutdown|reboot)\b|\bdd\s+if="
+)
 
 _AGAINST_TEXTS = (
     "toolResultsContain",
@@ -31,6 +37,7 @@ def check(course: Course) -> list[Finding]:
     for scenario in scenarios:
         findings += _script(course, scenario)
         findings += _assertions(course, scenario)
+        findings += _dangers(course, scenario)
     unread = {path.stem for path in course.scenarios.glob("*.json")} - names
     by_name = {scenario.name: scenario for scenario in scenarios}
     for step in course.steps:
@@ -94,6 +101,22 @@ def _assertions(course: Course, scenario: Scenario) -> Iterator[Finding]:
                 "look for what only the agent can bring about, or match exactly with"
                 " toolResults, messages or replyPrinted",
             )
+
+
+def _dangers(course: Course, scenario: Scenario) -> Iterator[Finding]:
+    """Find scripted commands that would do harm if a broken gate let them through."""
+    path = f"scenarios/{scenario.name}.json"
+    lines = (course.root / path).read_text("utf-8").splitlines()
+    for track in tracks_of(scenario.script):
+        for text in _inputs(scenario, track):
+            if match := _HARMFUL.search(text):
+                numbers = (at for at, line in enumerate(lines, 1) if match[0] in line)
+                yield Finding(
+                    path,
+                    next(numbers, 1),
+                    f"the script has {match[0]!r}, which a mutant of the gate would really run",
+                    "delete something inside the workspace by its name: `rm -rf build`",
+                )
 
 
 def _contains(expect: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

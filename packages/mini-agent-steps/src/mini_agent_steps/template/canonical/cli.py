@@ -12,8 +12,8 @@ def run_cli(argv: Sequence[str]) -> int:
         print(agent.ask(" ".join(argv)))
         return 0
     try:
-        while prompt := input("? "):
-            print(agent.ask(prompt))
+        while True:
+            print(agent.ask(input("? ")))
     except EOFError:
         print()
     return 0

@@ -1,0 +1,34 @@
+"""`new`: start a course of one's own."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mini_agent_steps.findings import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+TEMPLATE = Path(__file__).parents[1] / "template"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Copy the two-step course, which is green as it stands, and say what to type next."""
+    folder: Path = arguments.folder
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is not empty; name a new folder")
+    ignored = shutil.ignore_patterns("__pycache__", ".*_cache")
+    shutil.copytree(TEMPLATE, folder, ignore=ignored, dirs_exist_ok=True)
+    print(f"a course of two steps, one source, three scenarios: {folder}\n")
+    lead = f"mini-agent-steps --course {folder}"
+    for command, what in (
+        ("run 2", "run its second step, no key needed"),
+        ("lint", "check every rule"),
+        ("verify", "every scenario on every step it holds for"),
+        ("docs", "fill the pages' generated blocks"),
+        ("selfcheck", "break it on purpose"),
+    ):
+        print(f"  {lead} {command:<10} {what}")
+    return 0
