@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,6 +28,19 @@ def ws(tmp_path: Path) -> Path:
     (tmp_path / "neighbour").mkdir()
     (tmp_path / "neighbour" / "secret.txt").write_text("outside\n")
     return folder
+
+
+@pytest.fixture
+def wait_until() -> Callable[[Callable[[], object]], None]:
+    """Wait until a condition holds; fail after half a minute."""
+
+    def wait_until(condition: Callable[[], object]) -> None:
+        deadline = time.monotonic() + 30
+        while not condition():
+            assert time.monotonic() < deadline, "it did not come to pass"
+            time.sleep(0.005)
+
+    return wait_until
 
 
 @pytest.fixture

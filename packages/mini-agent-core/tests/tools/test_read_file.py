@@ -121,14 +121,12 @@ def test_a_pipe_without_writer_is_refused_at_once(ws: Path, refused: Callable[..
     assert refused("read_file", path="pipe") == "pipe: is a named pipe, not a file"
 
 
-def test_a_socket_is_refused(ws: Path, refused: Callable[..., str]) -> None:
-    folder = os.getcwd()
-    os.chdir(ws)  # the address of a socket is short
-    try:
-        with socket.socket(socket.AF_UNIX) as server:
-            server.bind("s")
-    finally:
-        os.chdir(folder)
+def test_a_socket_is_refused(
+    ws: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ws)  # the address of a socket is short
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("s")
     assert refused("read_file", path="s") == "s: is a socket, not a file"
 
 

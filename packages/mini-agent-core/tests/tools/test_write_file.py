@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def names(folder: Path) -> list[str]:
+    """The names in a folder."""
+    return sorted(path.name for path in folder.iterdir())
+
+
 def test_missing_folders_are_made_with_the_ordinary_mode(ws: Path, ok: Callable[..., str]) -> None:
     umask = os.umask(0o027)
     try:
@@ -48,8 +53,8 @@ def test_a_place_that_cannot_be_is_refused_and_nothing_is_created(
     (ws / "folder").mkdir()
     (ws / "file.txt").write_text("old\n")
     assert reason in refused("write_file", path=path, content="x")
-    assert sorted(os.listdir(ws)) == ["file.txt", "folder"]
-    assert os.listdir(ws / "folder") == []
+    assert names(ws) == ["file.txt", "folder"]
+    assert names(ws / "folder") == []
     assert (ws / "file.txt").read_text() == "old\n"
 
 
@@ -158,7 +163,7 @@ def test_a_write_that_does_not_fit_leaves_the_old_content_whole(ws: Path) -> Non
         "new/b: larger than the limit for a file",
     ], done.stderr
     assert (ws / "a").read_text() == "old\n"
-    assert os.listdir(ws) == ["a"]
+    assert names(ws) == ["a"]
 
 
 def test_a_link_to_a_missing_file_creates_that_file(ws: Path, ok: Callable[..., str]) -> None:
@@ -185,7 +190,7 @@ def test_the_content_is_written_as_it_is(ws: Path, ok: Callable[..., str]) -> No
 
 def test_half_a_character_cannot_be_written(ws: Path, refused: Callable[..., str]) -> None:
     assert "lone surrogate" in refused("write_file", path="a", content="\ud800")
-    assert os.listdir(ws) == []
+    assert names(ws) == []
 
 
 def test_a_file_created_meanwhile_is_not_overwritten(ws: Path) -> None:
@@ -196,7 +201,7 @@ def test_a_file_created_meanwhile_is_not_overwritten(ws: Path) -> None:
     result = asyncio.run(tool.run({"path": "a", "content": "x"}, CancelToken()))
     assert "created meanwhile" in result.content
     assert (ws / "a").read_text() == "mine\n"
-    assert os.listdir(ws) == ["a"]
+    assert names(ws) == ["a"]
 
 
 def test_folders_made_for_nothing_are_taken_away_unless_used_by_now(ws: Path) -> None:
@@ -207,8 +212,8 @@ def test_folders_made_for_nothing_are_taken_away_unless_used_by_now(ws: Path) ->
     tool = WriteFile(Setting(Workspace(ws), before_change=refusing))
     result = asyncio.run(tool.run({"path": "a/b/c.txt", "content": "x"}, CancelToken()))
     assert result == ToolResult("a/b/c.txt: no space left on the disk", is_error=True)
-    assert os.listdir(ws) == ["a"]
-    assert os.listdir(ws / "a") == ["used"]
+    assert names(ws) == ["a"]
+    assert names(ws / "a") == ["used"]
 
 
 def test_an_exception_before_the_change_prevents_it_and_reaches_the_caller(ws: Path) -> None:
@@ -218,7 +223,7 @@ def test_an_exception_before_the_change_prevents_it_and_reaches_the_caller(ws: P
     tool = WriteFile(Setting(Workspace(ws), before_change=broken))
     with pytest.raises(RuntimeError, match="no snapshot"):
         asyncio.run(tool.run({"path": "a/b", "content": "x"}, CancelToken()))
-    assert os.listdir(ws) == []
+    assert names(ws) == []
 
 
 def test_the_preview_of_a_new_file_has_no_text_before(ws: Path) -> None:
@@ -226,10 +231,10 @@ def test_the_preview_of_a_new_file_has_no_text_before(ws: Path) -> None:
     change = tool.preview({"path": "a", "content": "x\n"})
     assert change == Change("a", None, "x\n")
     assert change.diff() == "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+x\n"
-    assert os.listdir(ws) == []
+    assert names(ws) == []
 
 
 def test_the_preview_of_a_new_file_in_a_new_folder_makes_no_folder(ws: Path) -> None:
     tool = WriteFile(Setting(Workspace(ws)))
     assert tool.preview({"path": "new/a", "content": "x\n"}) == Change("new/a", None, "x\n")
-    assert os.listdir(ws) == []
+    assert names(ws) == []

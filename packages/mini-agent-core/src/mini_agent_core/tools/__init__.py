@@ -1,29 +1,29 @@
-"""The six tools of a workspace, each usable by itself; the caller chooses, the loop does not."""
+"""The six tools of a workspace, each usable by itself; the caller chooses, the loop does not.
+
+Each name is fetched from its module when it is first used: the search's child process starts
+with little more than the search.
+"""
 
 from __future__ import annotations
 
-import os
-import sys
+import importlib
 from typing import TYPE_CHECKING
 
-from mini_agent_core.tools.base import BeforeChange, Setting, nothing_before
-from mini_agent_core.tools.change import Change
-from mini_agent_core.tools.changing import EditFile, WriteFile
-from mini_agent_core.tools.environment import child_environment
-from mini_agent_core.tools.read_file import ReadFile
-from mini_agent_core.tools.sandbox import DEFAULT_POLICY, Sandbox, SandboxPolicy
-from mini_agent_core.tools.search import GrepSearch, ListFiles
-from mini_agent_core.tools.shell import RunShell
-from mini_agent_core.tools.text import Redact, no_redaction
-from mini_agent_core.tools.workspace import Workspace
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from mini_agent_core.interfaces import Tool
+    from mini_agent_core.tools.base import BeforeChange, Setting
+    from mini_agent_core.tools.change import Change
+    from mini_agent_core.tools.changing import EditFile, WriteFile
+    from mini_agent_core.tools.environment import child_environment
+    from mini_agent_core.tools.read_file import ReadFile
+    from mini_agent_core.tools.sandbox import DEFAULT_POLICY, Sandbox, SandboxPolicy, find_sandbox
+    from mini_agent_core.tools.search import GrepSearch, ListFiles
+    from mini_agent_core.tools.shell import RunShell
+    from mini_agent_core.tools.text import Redact
+    from mini_agent_core.tools.toolset import workspace_tools
+    from mini_agent_core.tools.workspace import Workspace
 
 __all__ = [
+    "DEFAULT_POLICY",
     "BeforeChange",
     "Change",
     "EditFile",
@@ -38,48 +38,38 @@ __all__ = [
     "Workspace",
     "WriteFile",
     "child_environment",
+    "find_sandbox",
     "workspace_tools",
 ]
 
+_MODULE_OF = {
+    "BeforeChange": "base",
+    "Change": "change",
+    "DEFAULT_POLICY": "sandbox",
+    "EditFile": "changing",
+    "GrepSearch": "search",
+    "ListFiles": "search",
+    "ReadFile": "read_file",
+    "Redact": "text",
+    "RunShell": "shell",
+    "Sandbox": "sandbox",
+    "SandboxPolicy": "sandbox",
+    "Setting": "base",
+    "Workspace": "workspace",
+    "WriteFile": "changing",
+    "child_environment": "environment",
+    "find_sandbox": "sandbox",
+    "workspace_tools": "toolset",
+}
 
-def workspace_tools(
-    workspace: Path,
-    *,
-    env: Mapping[str, str] | None = None,
-    redact: Redact = no_redaction,
-    before_change: BeforeChange = nothing_before,
-    sandbox: SandboxPolicy | None = DEFAULT_POLICY,
-    scratch: Path | None = None,
-) -> tuple[Tool, ...]:
-    """Return the tools of a workspace: read, write and edit, list and search, and the shell.
 
-    On Windows there is no shell tool.
+def __getattr__(name: str) -> object:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
 
-    Args:
-        workspace: the folder that all paths are resolved against and must not leave.
-        env: what commands inherit, credentials taken out; None gives them a bare ``PATH``.
-        redact: takes the secrets out of every result. What tools write is never altered.
-        before_change: told before a file is changed; keeps what an undo needs.
-        sandbox: what commands may do (by default, write to the workspace and the scratch folder,
-            and no network); None runs them with all rights of the user.
-        scratch: the folder for the commands' temporary files; None makes one.
 
-    Raises:
-        ConfigurationError: ``workspace`` or ``scratch`` is no folder that can be used.
-    """
-    setting = Setting(
-        Workspace(workspace),
-        child_environment({"PATH": os.defpath} if env is None else env, redact),
-        redact,
-        before_change,
-    )
-    tools: list[Tool] = [
-        ReadFile(setting),
-        WriteFile(setting),
-        EditFile(setting),
-        ListFiles(setting),
-        GrepSearch(setting),
-    ]
-    if sys.platform != "win32":
-        tools.append(RunShell(setting, policy=sandbox, scratch=scratch))
-    return tuple(tools)
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_core.errors import ToolInputInvalid
+from mini_agent_core.redaction import REDACTED
 from mini_agent_core.schema import check_tool_input
 from mini_agent_core.tools.base import WorkspaceTool, file_path, object_schema
 from mini_agent_core.tools.change import Change
@@ -61,6 +62,18 @@ class ChangingTool(WorkspaceTool):
             setting.remember(place.path, data)
         return self._report(change)
 
+    def _change(self, place: Place, before: str, after: str) -> Change:
+        # The model saw the file with its secrets taken out; writing that back would lose them.
+        if (
+            after.count(REDACTED) > before.count(REDACTED)
+            and self._setting.redact(before) != before
+        ):
+            raise Refusal(
+                f"{show_name(place.path)}: it holds a secret that is shown as {REDACTED}; "
+                "leave the lines with it alone, with edit_file"
+            )
+        return Change(place.path, before, after)
+
     @abstractmethod
     def _decide(self, place: Place, tool_input: Mapping[str, Any]) -> tuple[Change, Content | None]:
         """Return the change, and the content it was decided on."""
@@ -94,7 +107,8 @@ class WriteFile(ChangingTool):
         if old.data and not self._setting.knows(place.path, old.data):
             state = "has changed since it was read" if self._setting.saw(place.path) else "exists"
             raise Refusal(f"{show_name(place.path)}: {state}; read it before overwriting it")
-        return Change(place.path, old.data.decode("utf-8", "surrogateescape"), after), old
+        before = old.data.decode("utf-8", "surrogateescape")
+        return self._change(place, before, after), old
 
     def _report(self, change: Change) -> str:
         lines = len(change.after.split("\n")) - change.after.endswith("\n")
@@ -142,7 +156,7 @@ class EditFile(ChangingTool):
         after = bom + edited.text
         if after == before:
             raise Refusal(f"{show_name(place.path)}: the edit changes nothing")
-        return Change(place.path, before, after), old
+        return self._change(place, before, after), old
 
     def _staleness(self, place: Place, old: Content) -> str:
         if self._setting.saw(place.path) and not self._setting.knows(place.path, old.data):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
@@ -159,7 +158,7 @@ def replace(place: Place, data: bytes, old: Content | None) -> None:
 
 
 def _sibling(place: Place) -> Name:
-    name = f".mini-agent-{secrets.token_hex(8)}.tmp"
+    name = f".mini-agent-{os.urandom(8).hex()}.tmp"
     if isinstance(place.name, bytes):
         return name.encode()
     return str(Path(place.name).with_name(name))

@@ -19,6 +19,7 @@ _WRITE_FILE = 1 << 1
 _TRUNCATE, _TRUNCATE_SINCE = 1 << 14, 3
 _REFER, _REFER_SINCE = 1 << 13, 2
 _CHANGES = sum(1 << bit for bit in range(4, 13)) | _WRITE_FILE  # remove and make, of every kind
+_MAKE_DEVICES = 1 << 6 | 1 << 11  # through one of its own, the superuser reaches any disk
 _TCP, _TCP_SINCE = 0b11, 4
 _ABSTRACT_SOCKETS_AND_SIGNALS, _SCOPES_SINCE = 0b11, 6
 
@@ -75,7 +76,7 @@ def confine(writable: list[str], *, network: bool) -> None:
     )
     file = folder & (_WRITE_FILE | _TRUNCATE)
     for path in [*writable, _SHARED_MEMORY]:
-        _allow(ruleset, path, folder)
+        _allow(ruleset, path, folder & ~_MAKE_DEVICES)
     for name in _DEVICES:
         _allow(ruleset, f"/dev/{name}", file)
     libc = ctypes.CDLL(None, use_errno=True)

