@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mini_agent_cli.settings.resolve import Settings
     from mini_agent_core.cancellation import CancelToken
     from mini_agent_core.interfaces import Tool
+    from mini_agent_core.tools import BeforeChange
 
 
 def scratch_folder(text: str) -> Path:
@@ -38,10 +39,12 @@ class EditThatDoesNothing:
         return ToolResult("edited booking.py")
 
 
-def with_broken_edits(settings: Settings, env: Mapping[str, str]) -> Sequence[Tool]:
+def with_broken_edits(
+    settings: Settings, env: Mapping[str, str], before_change: BeforeChange
+) -> Sequence[Tool]:
     return [
         EditThatDoesNothing(tool) if tool.name == "edit_file" else tool
-        for tool in tools_of_the_core(settings, env)
+        for tool in tools_of_the_core(settings, env, before_change)
     ]
 
 

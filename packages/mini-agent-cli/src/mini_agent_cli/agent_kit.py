@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mini_agent_cli.assembly import REAL_PARTS, Service
 from mini_agent_cli.instructions import find_instructions
+from mini_agent_cli.models import SMALLEST_CONTEXT, find_model
 from mini_agent_cli.permissions.gate import PermissionGate
 from mini_agent_cli.permissions.policy import Policy
 from mini_agent_cli.permissions.remembered import remember_rules
 from mini_agent_cli.repetition import RepetitionGate
 from mini_agent_cli.spending import MeteredClient, Spending
+from mini_agent_cli.undo.recorder import Recorder, recorded
 from mini_agent_core.agent import run_agent
 from mini_agent_core.approval import first_verdict
+from mini_agent_core.compaction import Compaction
 from mini_agent_core.messages import UserMessage
+from mini_agent_core.tools.base import nothing_before
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from mini_agent_cli.assembly import Parts
     from mini_agent_cli.permissions.rules import Rule
@@ -28,10 +33,17 @@ if TYPE_CHECKING:
     from mini_agent_core.messages import Message
     from mini_agent_core.session import Session
 
+COMPACT_AT = 0.8
+"""The part of a model's context window at which the history is compacted."""
+
 
 @dataclass(slots=True)
 class AgentKit:
-    """The parts of a conversation, and its history where no session keeps it."""
+    """The parts of a conversation, and its history where no session keeps it.
+
+    Attributes:
+        tell: takes a line for the user about something done on the side, such as compaction.
+    """
 
     settings: Settings
     system: str
@@ -39,14 +51,28 @@ class AgentKit:
     tools: tuple[Tool, ...]
     gate: PermissionGate
     spending: Spending
-    repetition: RepetitionGate
     session: Session | None = None
+    recorder: Recorder | None = None
     unsaved: tuple[Message, ...] = ()
+    tell: Callable[[str], None] = field(default=lambda _: None)
+    repetition: RepetitionGate = field(default_factory=RepetitionGate)
+    _compaction: Compaction | None = None
 
     @property
     def history(self) -> tuple[Message, ...]:
         """The conversation so far."""
         return self.session.messages if self.session is not None else self.unsaved
+
+    @property
+    def compaction(self) -> Compaction:
+        """The context policy."""
+        if self._compaction is None:
+            model = find_model(self.settings.model)
+            window = model.context_tokens if model is not None else SMALLEST_CONTEXT
+            self._compaction = Compaction(
+                self._metered(), limit=int(window * COMPACT_AT), tell=lambda line: self.tell(line)
+            )
+        return self._compaction
 
     def prompt(self, text: str) -> UserMessage:
         """Return the user message; a conversation's first carries the project's instructions."""
@@ -59,12 +85,24 @@ class AgentKit:
         self, prompt: UserMessage | None, observer: Observer, cancel: CancelToken
     ) -> RunResult:
         """Run the agent on the prompt; raises what ``run_agent`` raises, and ``BudgetReached``."""
+        if self.recorder is None:
+            return await self._run(prompt, observer, cancel)
+        self.recorder.begin()
+        try:
+            return await self._run(prompt, observer, cancel)
+        finally:
+            await asyncio.to_thread(self.recorder.end)
+
+    async def _run(
+        self, prompt: UserMessage | None, observer: Observer, cancel: CancelToken
+    ) -> RunResult:
         result = await run_agent(
             prompt,
-            client=MeteredClient(self.client, self.spending, self.settings.max_cost),
+            client=self._metered(),
             system=self.system,
             tools=self.tools,
             before_tool_call=first_verdict(self.repetition, self.gate),
+            context=self.compaction,
             history=() if self.session is not None else self.unsaved,
             session=self.session,
             observer=observer,
@@ -74,13 +112,46 @@ class AgentKit:
         self.unsaved = result.messages
         return result
 
+    async def compact(self) -> int:
+        """Have everything so far sent as a summary from now on; return how much it covers.
+
+        Raises:
+            CompactionFailed: it could not be had; nothing changed.
+        """
+        summary = await self.compaction.summary_of(self.history, keep_turns=0)
+        if self.session is not None:
+            await self.session.append(summary)
+        else:
+            self.unsaved = (*self.unsaved, summary)
+        return summary.covers
+
+    def go_on_in(self, session: Session | None) -> None:
+        """Go on in another session, or with nothing kept; the old one is given back."""
+        if self.session is not None:
+            self.session.close()
+        self.session, self.unsaved, self._compaction = session, (), None
+        self.spending = Spending(self.settings.model)
+        self.spending.add_history(self.history)
+
+    async def go_on_with(self, settings: Settings, client: ModelClient) -> None:
+        """Ask another model from now on; the old client is closed."""
+        await self._close_client()
+        self.settings, self.client, self._compaction = settings, client, None
+        self.spending.model = settings.model
+
     async def close(self) -> None:
         """Close the client's connections and give the session back."""
+        await self._close_client()
+        if self.session is not None:
+            self.session.close()
+
+    async def _close_client(self) -> None:
         close = getattr(self.client, "close", None)
         if close is not None:
             await close()
-        if self.session is not None:
-            self.session.close()
+
+    def _metered(self) -> MeteredClient:
+        return MeteredClient(self.client, self.spending, self.settings.max_cost)
 
 
 def build_kit(
@@ -91,8 +162,18 @@ def build_kit(
     session: Session | None = None,
     parts: Parts | None = None,
     service: Service | None = None,
+    recorder: Recorder | None = None,
 ) -> AgentKit:
     """Put the parts together.
+
+    Args:
+        settings: of the conversation.
+        env: the environment; commands get it without its secrets.
+        system: the system text.
+        session: where the history is kept.
+        parts: what reaches outside.
+        service: where the model is asked; by default what the environment says.
+        recorder: keeps what an undo needs; None keeps nothing.
 
     Raises:
         CliError: there is no key.
@@ -111,11 +192,19 @@ def build_kit(
         settings=settings,
         system=system,
         client=parts.make_client(settings, service),
-        tools=tuple(parts.make_tools(settings, env)),
+        tools=_tools(settings, env, parts, recorder),
+        recorder=recorder,
         gate=PermissionGate(
             Policy(settings.mode, settings.workspace, settings.allow, settings.deny), keep=keep
         ),
         spending=spending,
-        repetition=RepetitionGate(),
         session=session,
     )
+
+
+def _tools(
+    settings: Settings, env: Mapping[str, str], parts: Parts, recorder: Recorder | None
+) -> tuple[Tool, ...]:
+    if recorder is None:
+        return tuple(parts.make_tools(settings, env, nothing_before))
+    return recorded(parts.make_tools(settings, env, recorder.before_change), recorder)

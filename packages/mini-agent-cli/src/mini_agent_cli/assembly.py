@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from mini_agent_cli.settings.resolve import Settings
     from mini_agent_core.interfaces import ModelClient, Tool
+    from mini_agent_core.tools import BeforeChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +57,12 @@ class Parts:
 
     Attributes:
         make_client: builds the model client; may have a ``close`` coroutine.
-        make_tools: builds the tools for a workspace, given the environment of its commands.
+        make_tools: builds the tools for a workspace, given the environment of its commands and
+            what is to be told before a file is changed.
     """
 
     make_client: Callable[[Settings, Service], ModelClient]
-    make_tools: Callable[[Settings, Mapping[str, str]], Sequence[Tool]]
+    make_tools: Callable[[Settings, Mapping[str, str], BeforeChange], Sequence[Tool]]
 
 
 def anthropic_client(settings: Settings, service: Service) -> ModelClient:
@@ -80,7 +82,9 @@ def anthropic_client(settings: Settings, service: Service) -> ModelClient:
     )
 
 
-def tools_of_the_core(settings: Settings, env: Mapping[str, str]) -> Sequence[Tool]:
+def tools_of_the_core(
+    settings: Settings, env: Mapping[str, str], before_change: BeforeChange
+) -> Sequence[Tool]:
     """Return the core's own tools for the workspace."""
     from mini_agent_cli.redaction import redactor_for
     from mini_agent_core.tools import SandboxPolicy, workspace_tools
@@ -89,6 +93,7 @@ def tools_of_the_core(settings: Settings, env: Mapping[str, str]) -> Sequence[To
         settings.workspace,
         env=env,
         redact=redactor_for(env).redact,
+        before_change=before_change,
         sandbox=SandboxPolicy(network=settings.network) if settings.sandbox else None,
     )
 

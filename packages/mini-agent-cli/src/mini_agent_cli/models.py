@@ -18,6 +18,9 @@ PRICES_READ_ON = "2026-11-30"
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
 
+SMALLEST_CONTEXT = 200_000
+"""The context window, in tokens, of a model that the table does not know."""
+
 
 @dataclass(frozen=True, slots=True)
 class Price:
@@ -79,7 +82,7 @@ MODELS: tuple[Model, ...] = (
     Model("claude-sonnet-5", _price(2, 10, 0.10)),
     Model("claude-opus-4-8", _price(5, 25, 0.10)),
     Model("claude-sonnet-4-6", _price(3, 15, 0.10)),
-    Model("claude-haiku-4-5", _price(1, 5, 0.10), context_tokens=200_000),
+    Model("claude-haiku-4-5", _price(1, 5, 0.10), context_tokens=SMALLEST_CONTEXT),
 )
 
 

@@ -32,7 +32,8 @@ def start(options: RunOptions, host: Host, parts: Parts | None = None) -> int:
     warnings: list[str] = []
     task = "" if converse else _task(options, host, warnings)
     service = Service.from_environment(host.env)
-    from mini_agent_cli.settings.resolve import find_workspace, resolve
+    from mini_agent_cli.settings.resolve import resolve
+    from mini_agent_cli.workspace import find_workspace
 
     can_ask = host.can_ask and not options.never_ask
     settings = resolve(options, host.env, find_workspace(options.directory), can_ask=can_ask)
@@ -75,10 +76,17 @@ def _one_shot(
     from mini_agent_cli.oneshot import OneShot
     from mini_agent_cli.prompts import ONE_SHOT_SYSTEM
     from mini_agent_cli.sessions.choose import open_session
+    from mini_agent_cli.undo.recorder import Recorder
 
     session = open_session(options, host, settings.workspace)
     kit = build_kit(
-        settings, host.env, system=ONE_SHOT_SYSTEM, session=session, parts=parts, service=service
+        settings,
+        host.env,
+        system=ONE_SHOT_SYSTEM,
+        session=session,
+        parts=parts,
+        service=service,
+        recorder=Recorder(host.env, settings.workspace) if session is not None else None,
     )
     steps = not options.quiet and (options.verbose or is_terminal(host.stderr))
     shot = OneShot(kit, host, _report(options, host), steps=steps, may_ask=can_ask)

@@ -37,7 +37,7 @@ class TerminalAsker:
 
     async def __call__(self, call: ToolCall, ruling: Ruling) -> Reply:
         """Show the call and the question, and wait for the answer."""
-        self._progress.announce(call)
+        self._progress.asked_about(call)
         workspace = self._settings.workspace
         for line in question_lines(call, ruling, self._style, workspace):
             self._host.say(line)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from mini_agent_core.interfaces import ALLOW, Decision
@@ -10,7 +10,7 @@ from mini_agent_core.interfaces import ALLOW, Decision
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from mini_agent_cli.permissions.policy import Policy, Ruling
+    from mini_agent_cli.permissions.policy import Mode, Policy, Ruling
     from mini_agent_cli.permissions.rules import Rule
     from mini_agent_core.interfaces import Tool
     from mini_agent_core.messages import ToolCall
@@ -72,6 +72,10 @@ class PermissionGate:
             return self._refuse(call, _refused_by_the_user(reply.reason))
         return self._refuse(call, _refused_by_policy(call, ruling, nobody=self.ask is None))
 
+    def set_mode(self, mode: Mode) -> None:
+        """Decide by another mode from now on."""
+        self.policy = replace(self.policy, mode=mode)
+
     def _refuse(self, call: ToolCall, reason: str) -> Decision:
         self.denials.append((call, reason))
         return Decision("deny", reason)
@@ -80,15 +84,9 @@ class PermissionGate:
         if duration == "once":
             return
         new = tuple(rule for rule in rules if rule not in self.policy.allow)
-        self.policy = _with_rules(self.policy, new)
+        self.policy = replace(self.policy, allow=self.policy.allow + new)
         if duration == "always" and self.keep is not None:
             self.keep(new)
-
-
-def _with_rules(policy: Policy, rules: tuple[Rule, ...]) -> Policy:
-    from dataclasses import replace
-
-    return replace(policy, allow=policy.allow + rules)
 
 
 def _refused_by_the_user(reason: str) -> str:

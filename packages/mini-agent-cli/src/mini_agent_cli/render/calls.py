@@ -42,6 +42,12 @@ def call_line(call: ToolCall, style: Style) -> str:
     return f"{style.paint('●', 'cyan')} {style.paint(call.name, 'bold')} {subject}".rstrip()
 
 
+def fits_its_line(call: ToolCall, style: Style) -> bool:
+    """Whether the line that announces the call holds all that it is about."""
+    subject = call_subject(call)
+    return style.shorten(subject, taken=len(call.name) + 4) == subject
+
+
 def result_lines(call: ToolCall, result: ToolResult, seconds: float, style: Style) -> list[str]:
     """Return the lines that tell what a call came to."""
     took = f" · {seconds:.1f} s" if seconds >= 0.1 else ""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, TextIO
 
 from mini_agent_cli.render.escape import visible
+
+_CODES = re.compile(r"\x1b\[[0-9;]*m")
 
 if TYPE_CHECKING:
     from mini_agent_cli.render.style import Style
@@ -36,4 +39,11 @@ def markdown_to_ansi(text: str, style: Style) -> str:
     )
     with console.capture() as captured:
         console.print(Markdown(visible(text, keep="\n\t"), code_theme="ansi_dark"))
-    return "".join(line.rstrip() + "\n" for line in captured.get().splitlines())
+    return "".join(f"{line}\n" for line in _without_margins(captured.get().splitlines()))
+
+
+def _without_margins(lines: list[str]) -> list[str]:
+    """Return the lines without trailing blanks, and without empty lines around them."""
+    lines = [line.rstrip() for line in lines]
+    filled = [place for place, line in enumerate(lines) if _CODES.sub("", line).strip()]
+    return lines[filled[0] : filled[-1] + 1] if filled else []

@@ -83,6 +83,11 @@ class Progress:
             return markdown_to_ansi(text, self._style).rstrip("\n")
         return visible(text, keep="\n\t")
 
+    def asked_about(self, call: ToolCall) -> None:
+        """Show the call before a question that shows its diff by itself."""
+        self.announce(call)
+        self._diffs.pop(call.id, None)
+
     def announce(self, call: ToolCall) -> None:
         """Show the call once, and take down what it is about to change."""
         if call.id in self._announced:

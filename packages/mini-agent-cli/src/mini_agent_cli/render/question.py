@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mini_agent_cli.permissions.gate import Reply
 from mini_agent_cli.permissions.rules import EDITING_TOOLS, SHELL_TOOL
+from mini_agent_cli.render.calls import fits_its_line
 from mini_agent_cli.render.diff import proposed_change, render_diff
 from mini_agent_cli.render.escape import visible
 
@@ -54,6 +55,8 @@ def keys_line(ruling: Ruling) -> str:
 def _what_would_happen(call: ToolCall, style: Style, workspace: Path) -> list[str]:
     if call.name == SHELL_TOOL:
         command = str(call.input.get("command", ""))
+        if fits_its_line(call, style):
+            return []
         return [style.paint("$ ", "dim") + visible(line) for line in command.split("\n")]
     if call.name in EDITING_TOOLS:
         before, after = proposed_change(call.name, call.input, workspace)

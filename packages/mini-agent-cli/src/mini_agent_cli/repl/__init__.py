@@ -2,17 +2,135 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib
+import os
+import signal
+import sys
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from mini_agent_cli import __version__
+from mini_agent_cli.assembly import REAL_PARTS
+from mini_agent_cli.errors import CliError
+from mini_agent_cli.exit_codes import ABORTED, HUNG_UP, TERMINATED
+from mini_agent_cli.folders import workspace_folder
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mini_agent_cli.arguments import RunOptions
     from mini_agent_cli.assembly import Parts, Service
     from mini_agent_cli.host import Host
+    from mini_agent_cli.repl.conversation import Conversation
+    from mini_agent_cli.repl.screen import Screen
     from mini_agent_cli.settings.resolve import Settings
+    from mini_agent_core.session import Session
 
 
 def converse(
     options: RunOptions, settings: Settings, host: Host, service: Service, parts: Parts | None
 ) -> int:
-    """Talk until the user leaves, and return the exit code."""
-    raise NotImplementedError
+    """Talk until the user leaves, and return the exit code.
+
+    Raises:
+        UsageError, SessionError: the session that the options ask for cannot be had.
+    """
+    from mini_agent_cli.sessions.choose import open_session
+
+    session = open_session(options, host, settings.workspace)
+    return asyncio.run(_converse(settings, host, service, parts, session))
+
+
+async def _converse(
+    settings: Settings,
+    host: Host,
+    service: Service,
+    parts: Parts | None,
+    session: Session | None,
+) -> int:
+    from mini_agent_cli.agent_kit import build_kit
+    from mini_agent_cli.prompts import INTERACTIVE_SYSTEM
+    from mini_agent_cli.redaction import redactor_for
+    from mini_agent_cli.repl.conversation import Conversation
+    from mini_agent_cli.sessions.store import SessionStore
+    from mini_agent_cli.undo.recorder import Recorder
+
+    kit = build_kit(
+        settings,
+        host.env,
+        system=INTERACTIVE_SYSTEM,
+        session=session,
+        parts=parts,
+        service=service,
+        recorder=Recorder(host.env, settings.workspace) if session is not None else None,
+    )
+    store = SessionStore(host.env, settings.workspace) if session is not None else None
+    make_client = (parts or REAL_PARTS).make_client
+    talk = Conversation(
+        kit,
+        _screen(settings, host),
+        host,
+        store,
+        lambda changed: make_client(changed, service),
+        redactor_for(host.env).redact,
+    )
+    _welcome(talk, session)
+    preloading = asyncio.ensure_future(asyncio.to_thread(_preload))
+    with _ending_signals(talk):
+        code = await talk.hold()
+    if code == ABORTED:
+        # A tool may still be running, and the event loop would wait for it.
+        host.stdout.flush()
+        os._exit(code)
+    await asyncio.wait((preloading,))
+    return code
+
+
+def _screen(settings: Settings, host: Host) -> Screen:
+    from mini_agent_cli.render.style import Style
+    from mini_agent_cli.repl.screen import Screen
+
+    style = Style.of(host.stdout, host.env)
+    history = None
+    with suppress(CliError):
+        history = workspace_folder(host.env, settings.workspace) / "history"
+    return Screen(host, style, settings.workspace, history)
+
+
+def _welcome(talk: Conversation, session: Session | None) -> None:
+    settings, style = talk.kit.settings, talk.screen.style
+    talk.say(
+        f"{style.paint('mini-agent', 'bold')} {__version__} · {settings.model} · "
+        f"{settings.workspace} · {settings.mode}"
+    )
+    talk.say(style.paint("/help lists the commands, Ctrl-D leaves", "dim"))
+    for warning in (*settings.warnings, *(session.warnings if session is not None else ())):
+        talk.complain(warning)
+    if talk.kit.history:
+        talk.show_recent()
+
+
+def _preload() -> None:
+    """Load what the first reply needs while the user types."""
+    from mini_agent_core.anthropic_client import preload
+
+    importlib.import_module("rich.markdown")
+    preload()
+
+
+@contextmanager
+def _ending_signals(talk: Conversation) -> Iterator[None]:
+    """Have SIGTERM, and a terminal that closes, end the conversation in good order."""
+    loop = asyncio.get_running_loop()
+    numbers = []
+    for name, code in (("SIGTERM", TERMINATED), ("SIGHUP", HUNG_UP)):
+        number = getattr(signal, name, None)
+        if number is not None and sys.platform != "win32":
+            loop.add_signal_handler(number, talk.end, code)
+            numbers.append(number)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)

@@ -1,0 +1,27 @@
+"""``/compact``: have the conversation so far sent as a summary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mini_agent_cli.commands.command import Command
+from mini_agent_cli.errors import CliError
+
+if TYPE_CHECKING:
+    from mini_agent_cli.repl.conversation import Conversation
+
+
+async def _run(talk: Conversation, argument: str) -> None:  # noqa: ARG001  # a command's shape
+    from mini_agent_core.errors import CompactionFailed, SessionError
+
+    talk.screen.doing("summarising")
+    try:
+        covered = await talk.kit.compact()
+    except (CompactionFailed, SessionError) as error:
+        raise CliError(f"not compacted: {error}") from error
+    finally:
+        talk.screen.doing("")
+    talk.say(f"The first {covered} messages are now sent as a summary; the session keeps them all.")
+
+
+COMMAND = Command("compact", "send a summary of what was said so far", _run)

@@ -1,0 +1,22 @@
+"""``/undo``: put back what the last prompt changed."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from mini_agent_cli.commands.command import Command
+
+if TYPE_CHECKING:
+    from mini_agent_cli.repl.conversation import Conversation
+
+
+async def _run(talk: Conversation, argument: str) -> None:  # noqa: ARG001  # a command's shape
+    from mini_agent_cli.undo.restore import undo_last
+
+    workspace = talk.kit.settings.workspace
+    for line in await asyncio.to_thread(undo_last, talk.host.env, workspace):
+        talk.say(line)
+
+
+COMMAND = Command("undo", "put back the files that the last prompt changed", _run)

@@ -1,0 +1,190 @@
+"""A conversation: what the user sends is a command or a prompt; prompts run the agent."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mini_agent_cli.commands import COMMANDS, nearest_command
+from mini_agent_cli.errors import CliError
+from mini_agent_cli.exit_codes import ABORTED
+from mini_agent_cli.main import describe
+from mini_agent_cli.model_errors import advise
+from mini_agent_cli.outcome import explain
+from mini_agent_cli.render.escape import visible
+from mini_agent_cli.repl.recent import recent_lines
+from mini_agent_cli.repl.screen import Left
+from mini_agent_cli.repl.view import View
+from mini_agent_cli.signals import GRACE
+from mini_agent_core.cancellation import CancelToken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mini_agent_cli.agent_kit import AgentKit
+    from mini_agent_cli.host import Host
+    from mini_agent_cli.permissions.gate import Reply
+    from mini_agent_cli.permissions.policy import Ruling
+    from mini_agent_cli.repl.screen import Screen
+    from mini_agent_cli.sessions.store import SessionStore
+    from mini_agent_cli.settings.resolve import Settings
+    from mini_agent_core.interfaces import ModelClient
+    from mini_agent_core.messages import ToolCall
+
+
+class Conversation:
+    """Reads what the user sends and acts on it, one thing after the other.
+
+    Attributes:
+        kit: the agent's parts.
+        screen: where everything is shown.
+        store: the sessions of the workspace; None when nothing is kept.
+    """
+
+    def __init__(
+        self,
+        kit: AgentKit,
+        screen: Screen,
+        host: Host,
+        store: SessionStore | None,
+        make_client: Callable[[Settings], ModelClient],
+        redact: Callable[[str], str],
+    ) -> None:
+        self.kit = kit
+        self.screen = screen
+        self.host = host
+        self.store = store
+        self.redact = redact
+        self._make_client = make_client
+        self._cancel: CancelToken | None = None
+        self._sent: asyncio.Queue[str] = asyncio.Queue()
+        self._view = self._new_view()
+        screen.interrupt = self._interrupt
+        kit.gate.ask = self._ask
+        kit.tell = lambda line: screen.print(screen.style.paint(line, "dim"))
+
+    async def hold(self) -> int:
+        """Talk until the user leaves; return the exit code."""
+        printing = asyncio.ensure_future(self.screen.keep_printing())
+        acting = asyncio.ensure_future(self._act())
+        try:
+            while True:
+                reading = asyncio.ensure_future(self.screen.read())
+                await asyncio.wait((reading, acting), return_when=asyncio.FIRST_COMPLETED)
+                if acting.done():
+                    self.screen.leave()
+                text = await reading
+                if text.strip():
+                    self._sent.put_nowait(text)
+        except Left as left:
+            if left.code != ABORTED:  # whoever presses Ctrl-C twice does not wait for a tool
+                await self._wind_up(acting)
+            return left.code
+        finally:
+            await self.screen.flush()
+            printing.cancel()
+
+    async def _wind_up(self, acting: asyncio.Future[None]) -> None:
+        if self._cancel is not None:
+            self._cancel.set()
+        acting.cancel()
+        await asyncio.wait((acting,))
+        await self.screen.flush()
+        await self.kit.close()
+
+    async def _act(self) -> None:
+        while True:
+            text = await self._sent.get()
+            self.screen.print(
+                "\n" + self.screen.style.paint(f"> {visible(text, keep=chr(10))}", "bold")
+            )
+            try:
+                if text.startswith("/") and not text.startswith("//"):
+                    await self._command(text)
+                else:
+                    await self.prompt(text.removeprefix("/") if text.startswith("//") else text)
+            except CliError as error:
+                self.complain(str(error))
+
+    async def _command(self, text: str) -> None:
+        name, _, argument = text[1:].partition(" ")
+        command = COMMANDS.get(name)
+        if command is None:
+            near = nearest_command(name)
+            hint = f"did you mean /{near}?" if near else "/help lists the commands"
+            raise CliError(f"no command is called /{name}; {hint}")
+        await command.run(self, argument.strip())
+
+    async def prompt(self, text: str | None) -> None:
+        """Run the agent on what the user said; failures are told and end nothing."""
+        kit = self.kit
+        self._view = view = self._new_view()
+        self._cancel = CancelToken()
+        self.screen.doing("starting")
+        try:
+            prompt = kit.prompt(text) if text is not None else None
+            result = await kit.run(prompt, view, self._cancel)
+        except Exception as error:  # noqa: BLE001  # told to the user; the conversation goes on
+            view.end_text()
+            advice = advise(error, kit.settings.model)
+            self.complain(describe(error) + (f" ({advice})" if advice else ""))
+        else:
+            view.end_text()
+            if why := explain(result.stop_reason):
+                self.screen.print(self.screen.style.paint(why, "yellow"))
+        finally:
+            self._cancel = None
+            self.screen.doing("")
+
+    def _new_view(self) -> View:
+        return View(self.screen, self.screen.style, self.kit.settings.workspace)
+
+    def complain(self, text: str) -> None:
+        """Show what went wrong."""
+        self.screen.print(self.screen.style.paint(self.redact(visible(text)), "red"))
+
+    def say(self, text: str) -> None:
+        """Show something that the user asked for."""
+        self.screen.print(self.redact(text))
+
+    async def change_model(self, model: str) -> None:
+        """Ask another model from now on; the history stays."""
+        settings = replace(self.kit.settings, model=model)
+        await self.kit.go_on_with(settings, self._make_client(settings))
+
+    def show_recent(self) -> None:
+        """Show where the session stood: what was said last."""
+        for line in recent_lines(self.kit.history, self.screen.style):
+            self.say(line)
+
+    async def _ask(self, call: ToolCall, ruling: Ruling) -> Reply:
+        self._view.progress.asked_about(call)
+        return await self.screen.questions.ask_about_call(call, ruling, self.kit.settings.workspace)
+
+    def end(self, code: int) -> None:
+        """End the conversation with this exit code; called from a signal."""
+        if self._cancel is not None:
+            self._cancel.set()
+            asyncio.get_running_loop().call_later(GRACE, os._exit, code)
+        self.screen.leave(code)
+
+    def _interrupt(self) -> bool:
+        """Stop the run: kindly the first time, by leaving the second. False if none is on."""
+        if self._cancel is None:
+            return False
+        if self._cancel.is_set:
+            self.screen.leave(ABORTED)
+            return True
+        self._cancel.set()
+        self._give_back_what_was_sent_ahead()
+        self.screen.doing("stopping")
+        return True
+
+    def _give_back_what_was_sent_ahead(self) -> None:
+        waiting = []
+        while not self._sent.empty():
+            waiting.append(self._sent.get_nowait())
+        if waiting:
+            self.screen.buffer_text = "\n".join([*waiting, self.screen.buffer_text]).rstrip("\n")

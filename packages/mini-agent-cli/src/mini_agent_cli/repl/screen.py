@@ -1,0 +1,171 @@
+"""The terminal of a conversation: one prompt that stays, and everything else printed above it.
+
+The prompt is alive while the agent works, so the user can type ahead. What is still changing
+(the open part of a reply, what is being done) is part of the prompt; what is finished is
+printed once and scrolls away like any output.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from prompt_toolkit.application import run_in_terminal
+from prompt_toolkit.formatted_text import ANSI
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.shortcuts import PromptSession
+
+from mini_agent_cli.repl.completion import InputCompleter
+from mini_agent_cli.repl.keys import key_bindings
+from mini_agent_cli.repl.questions import Questions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prompt_toolkit.input import Input
+    from prompt_toolkit.output import Output
+
+    from mini_agent_cli.host import Host
+    from mini_agent_cli.render.style import Style
+
+REDRAW = 0.05
+"""The shortest time between two drawings of the prompt, in seconds."""
+
+
+class Left(Exception):
+    """Raised when the user leaves. ``code`` is the exit code."""
+
+    def __init__(self, code: int = 0) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class Screen:
+    """Prints, prompts and asks.
+
+    Attributes:
+        interrupt: called on Ctrl-C while the agent works; returns whether it did anything.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        style: Style,
+        workspace: Path,
+        history: Path | None,
+        *,
+        terminal_input: Input | None = None,
+        terminal_output: Output | None = None,
+    ) -> None:
+        self.style = style
+        self.questions = Questions(self)
+        self.interrupt = lambda: False
+        self._host = host
+        self._waiting: list[str] = []
+        self._printing = asyncio.Event()
+        self._live: list[str] = []
+        self._doing = ""
+        self._since = 0.0
+        self._session: PromptSession[str] = PromptSession(
+            self._message,
+            multiline=True,
+            history=_history(history),
+            completer=InputCompleter(workspace),
+            complete_while_typing=True,
+            key_bindings=key_bindings(self),
+            refresh_interval=0.5,
+            erase_when_done=True,
+            enable_history_search=False,
+            prompt_continuation="  ",
+            reserve_space_for_menu=4,
+            input=terminal_input,
+            output=terminal_output,
+        )
+        self._session.app.min_redraw_interval = REDRAW
+        self._session.app.ttimeoutlen = 0.1
+
+    @property
+    def buffer_text(self) -> str:
+        """What is typed and not yet sent."""
+        return self._session.default_buffer.text
+
+    @buffer_text.setter
+    def buffer_text(self, text: str) -> None:
+        self._session.default_buffer.text = text
+        self._session.default_buffer.cursor_position = len(text)
+
+    @property
+    def is_working(self) -> bool:
+        """Whether the agent works."""
+        return bool(self._doing)
+
+    async def read(self) -> str:
+        """Return the next text that the user sends.
+
+        Raises:
+            Left: the user leaves, or the terminal is gone.
+        """
+        try:
+            return await self._session.prompt_async(handle_sigint=True)
+        except EOFError:
+            raise Left from None
+        except KeyboardInterrupt:
+            return ""
+
+    def print(self, text: str) -> None:
+        """Print lines above the prompt, in the order of the calls."""
+        self._waiting.append(text + "\n")
+        self._printing.set()
+
+    async def keep_printing(self) -> None:
+        """Print whatever is to be printed, until cancelled."""
+        while True:
+            await self._printing.wait()
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Print now what is waiting to be printed."""
+        self._printing.clear()
+        text, self._waiting = "".join(self._waiting), []
+        if text:
+            await run_in_terminal(lambda: self._write(text))
+
+    def _write(self, text: str) -> None:
+        with suppress(OSError, ValueError):  # the terminal is gone; nobody is left to be told
+            self._host.stdout.write(text)
+            self._host.stdout.flush()
+
+    def live(self, lines: list[str]) -> None:
+        """Show these lines above the prompt until they are replaced."""
+        self._live = lines
+        self._session.app.invalidate()
+
+    def doing(self, what: str) -> None:
+        """Show what the agent does, with the time it takes; an empty text ends it."""
+        if what != self._doing:
+            self._doing, self._since = what, time.monotonic()
+            self._session.app.invalidate()
+
+    def leave(self, code: int = 0) -> None:
+        """Have ``read`` raise ``Left``."""
+        if self._session.app.is_running:
+            self._session.app.exit(exception=Left(code))
+
+    def _message(self) -> ANSI:
+        lines = [self.style.paint(line, "dim") for line in self._live]
+        if self._doing and not self.questions.is_open:
+            seconds = int(time.monotonic() - self._since)
+            status = self.style.shorten(self._doing, taken=30)
+            lines.append(self.style.paint(f"· {status} · {seconds} s · Ctrl-C stops", "dim"))
+        lines.append(self.questions.prompt() or self.style.paint("> ", "cyan", "bold"))
+        return ANSI("\n".join(lines))
+
+
+def _history(path: Path | None) -> History:
+    if path is None:
+        return InMemoryHistory()
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.touch(mode=0o600)
+    return FileHistory(str(path))

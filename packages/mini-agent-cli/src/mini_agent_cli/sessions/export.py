@@ -1,0 +1,95 @@
+"""A session as a document: Markdown, or one HTML page that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from mini_agent_cli.errors import UsageError
+from mini_agent_core.messages import (
+    AssistantMessage,
+    SummaryMessage,
+    TextBlock,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from mini_agent_core.messages import Message, ToolResult
+
+FORMATS = (".md", ".html")
+
+
+def export_to_file(
+    history: Sequence[Message], target: Path, *, title: str, redact: Callable[[str], str]
+) -> None:
+    """Write the session to ``target``; its ending decides the format.
+
+    Raises:
+        UsageError: the ending is neither ``.md`` nor ``.html``, or the file cannot be written.
+    """
+    if target.suffix not in FORMATS:
+        raise UsageError(f"{target.name}: an export ends in {' or '.join(FORMATS)}")
+    if target.suffix == ".html":
+        from mini_agent_cli.sessions.export_html import to_html
+
+        text = to_html(history, title)
+    else:
+        text = to_markdown(history, title)
+    try:
+        target.write_bytes(redact(text).encode("utf-8", "replace"))
+    except OSError as error:
+        raise UsageError(f"{target}: cannot write the export: {error.strerror}") from error
+
+
+def to_markdown(history: Sequence[Message], title: str) -> str:
+    """Return the session as Markdown."""
+    results = results_by_call(history)
+    parts = [f"# Session {title}\n"]
+    for message in history:
+        match message:
+            case UserMessage(text):
+                parts.append(f"## You\n\n{text.strip()}\n")
+            case SummaryMessage(text, covers):
+                parts.append(f"## Summary of the first {covers} messages\n\n{text.strip()}\n")
+            case AssistantMessage(blocks):
+                parts.append("## Agent\n")
+                for block in blocks:
+                    if isinstance(block, TextBlock) and block.text.strip():
+                        parts.append(f"{block.text.strip()}\n")
+                    elif isinstance(block, ToolCall):
+                        parts.append(_call_in_markdown(block, results.get(block.id)))
+            case ToolMessage():
+                pass  # shown with its call
+    return "\n".join(parts)
+
+
+def results_by_call(history: Sequence[Message]) -> dict[str, ToolResult]:
+    """Return each tool call's result by the call's id."""
+    return {m.tool_call_id: m.result for m in history if isinstance(m, ToolMessage)}
+
+
+def input_text(call: ToolCall) -> str:
+    """Return a call's input as a person reads it."""
+    if call.name == "run_shell" and isinstance(call.input.get("command"), str):
+        return f"$ {call.input['command']}"
+    return json.dumps(dict(call.input), indent=2, ensure_ascii=False, default=str)
+
+
+def _call_in_markdown(call: ToolCall, result: ToolResult | None) -> str:
+    shown = f"**{call.name}**\n\n{_fenced(input_text(call))}"
+    if result is None:
+        return shown
+    word = "failed" if result.is_error else "result"
+    return f"{shown}\n{word}:\n\n{_fenced(result.content)}"
+
+
+def _fenced(text: str) -> str:
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}\n{text}\n{fence}\n"

@@ -1,0 +1,1 @@
+"""The subcommands: ``run(argv, host)`` each, loaded only when it is the one asked for."""

@@ -1,0 +1,1 @@
+"""Snapshots of what a run changes, and the way back."""

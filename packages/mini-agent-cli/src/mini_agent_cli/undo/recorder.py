@@ -1,0 +1,122 @@
+"""Records what a run changes: told by the file tools, and by looking around a command."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+import threading
+from typing import TYPE_CHECKING, Any
+
+from mini_agent_cli.permissions.paths import path_in_workspace
+from mini_agent_cli.permissions.rules import SHELL_TOOL
+from mini_agent_cli.undo.journal import Journal
+from mini_agent_cli.undo.scan import Scan, scan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from mini_agent_core.cancellation import CancelToken
+    from mini_agent_core.interfaces import Tool
+    from mini_agent_core.messages import ToolResult
+
+
+class Recorder:
+    """Records the changes of one run at a time into a workspace's journal."""
+
+    def __init__(self, env: Mapping[str, str], workspace: Path) -> None:
+        self.workspace = workspace
+        self._journal = Journal(env, workspace)
+        self._run = ""
+        self._touched: set[str] = set()
+        self._last_scan: Scan | None = None
+        self._lock = threading.Lock()
+
+    def begin(self) -> None:
+        """Begin a new run."""
+        self._run = secrets.token_hex(8)
+        self._touched.clear()
+
+    def end(self) -> None:
+        """Close the run: what its files are now tells later whether somebody changed them."""
+        if not self._touched:
+            return
+        after = {path: digest_of(self.workspace / path) for path in sorted(self._touched)}
+        self._journal.append({"run": self._run, "after": after})
+        self._journal.prune()
+
+    def before_change(self, path: Path, old: bytes | None, mode: int | None) -> None:
+        """Keep what a file was before a tool changes it (the core's ``before_change``)."""
+        self._keep(path_in_workspace(str(path), self.workspace), old, mode)
+
+    def before_command(self) -> Scan:
+        """Look at the workspace before a command."""
+        self._last_scan = scan(self.workspace, contents=True, earlier=self._last_scan)
+        return self._last_scan
+
+    def after_command(self, before: Scan) -> None:
+        """Look again, and keep what was changed."""
+        now = scan(self.workspace, contents=False, earlier=before)
+        missed = []
+        for path in sorted(before.files.keys() | now.files.keys()):
+            old, new = before.files.get(path), now.files.get(path)
+            if old is not None and new is not None and old.signature == new.signature:
+                continue
+            if old is None:
+                if not before.truncated:
+                    self._keep(path, None, None)
+            elif old.content is None:
+                missed.append(f"{path}: too large, or no ordinary file")
+            else:
+                self._keep(path, old.content, old.mode)
+        if before.truncated:
+            missed.append("the folder holds too many files; some were not looked at")
+        if before.git != now.git:
+            missed.append(".git: what a command did to the repository itself is not captured")
+        if missed:
+            self._journal.append({"run": self._run, "missed": missed})
+
+    def _keep(self, path: str, old: bytes | None, mode: int | None) -> None:
+        with self._lock:
+            if path in self._touched:
+                return
+            digest = self._journal.keep(old) if old is not None else None
+            entry = {"run": self._run, "path": path, "digest": digest, "mode": mode}
+            self._journal.append(entry)
+            self._touched.add(path)
+
+
+def digest_of(path: Path) -> str | None:
+    """Return the digest of the file's content; None if there is no such file."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+class RecordedShell:
+    """The shell tool, with a look at the workspace before and after each command."""
+
+    def __init__(self, tool: Tool, recorder: Recorder) -> None:
+        self._tool = tool
+        self._recorder = recorder
+        self.name = tool.name
+        self.description = tool.description
+        self.input_schema = tool.input_schema
+        self.read_only = tool.read_only
+
+    async def run(self, tool_input: Mapping[str, Any], cancel: CancelToken) -> ToolResult:
+        """Run the command."""
+        before = await asyncio.to_thread(self._recorder.before_command)
+        try:
+            return await self._tool.run(tool_input, cancel)
+        finally:
+            await asyncio.to_thread(self._recorder.after_command, before)
+
+
+def recorded(tools: Sequence[Tool], recorder: Recorder) -> tuple[Tool, ...]:
+    """Return the tools, the shell among them recorded."""
+    return tuple(
+        RecordedShell(tool, recorder) if tool.name == SHELL_TOOL else tool for tool in tools
+    )
