@@ -5,7 +5,7 @@ import time  # @step >=autonomy
 from collections.abc import Callable  # @step >=system-prompt
 from dataclasses import dataclass
 from dataclasses import field
-from typing import Any  # @step >=sessions
+from typing import Any  # @step >=system-prompt
 from typing import Protocol  # @step >=autonomy
 from typing import TypedDict  # @step >=system-prompt
 
@@ -112,7 +112,7 @@ class Agent:
             # @endstep
             check(reply)
             self.after_assistant(reply)  # @step >=context
-            # @step >=sessions
+            # @step >=system-prompt
             answer: MessageParam = {"role": "assistant", "content": as_data(reply)}
             # @else
             # | answer: MessageParam = {"role": "assistant", "content": reply.content}
@@ -184,9 +184,10 @@ class Agent:
             tool = find_tool(self.tools, call.name)
             self.plan.check(call.name)  # @step >=plan-mode
             permission_gate(call.name, call.input, self.ask)  # @step >=permissions
-            content = clip(tool.run(**call.input))
+            content = tool.run(**call.input)
         except Exception as error:  # noqa: BLE001 - the model is to know
             content, failed = f"{type(error).__name__}: {error}", True
+        content = clip(content)
         self.event_sink("result", content)  # @step >=system-prompt
         # @else
         # | content = read_file(str(call.input["path"]))
@@ -249,10 +250,10 @@ def check(reply: Message) -> None:
     """Refuse a reply that is not whole: its last tool call may be cut off."""
     usable = any(block.type in {"text", "tool_use"} for block in reply.content)
     if reply.stop_reason not in {"end_turn", "tool_use"} or not usable:
-        raise AgentError(f"the model's reply is not usable: {reply.stop_reason}")
+        raise AgentError(f"the model's reply cannot be used: {reply.stop_reason}")
 
 
-# @step >=sessions
+# @step >=system-prompt
 def as_data(reply: Message) -> Any:
     """Turn a reply's content into plain data, complete, to be sent back unchanged."""
     return reply.model_dump(mode="json", exclude_unset=True)["content"]

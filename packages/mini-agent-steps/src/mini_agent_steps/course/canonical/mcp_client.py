@@ -132,7 +132,6 @@ def mcp_tools() -> Iterator[dict[str, Tool]]:
             server = McpServer(name, **options)
             running.callback(server.close)
             server.handshake()
-            for listed in server.request("tools/list", {})["tools"]:
-                tool = server.tool(listed)
-                tools[tool.param["name"]] = tool
+            offered = map(server.tool, server.request("tools/list", {})["tools"])
+            tools |= {tool.param["name"]: tool for tool in offered}
         yield tools

@@ -140,9 +140,8 @@ def kill_group(process: subprocess.Popen[str]) -> None:
 
 def tool_registry() -> dict[str, Tool]:
     """Offer the tools for work in the current folder, each under its name."""
-    reading = (read_file, list_files, grep_search)
-    changing = (write_file, edit_file, run_shell)
-    return {function.__name__: as_tool(function) for function in (*reading, *changing)}
+    functions = (read_file, write_file, edit_file, list_files, grep_search, run_shell)
+    return {function.__name__: as_tool(function) for function in functions}
 
 
 def find_tool(tools: dict[str, Tool], name: str) -> Tool:
