@@ -131,6 +131,13 @@ def wheels(session: nox.Session) -> None:
     session.run("mini-agent-steps", "run", "1")
 
 
+@nox.session(default=False)
+def picture(session: nox.Session) -> None:
+    """Draw the README's picture again, from a real run of the demo."""
+    sync(session)
+    session.run("python", "packages/mini-agent-cli/tools/picture.py", "docs/images/demo.svg")
+
+
 @nox.session(default=False, venv_backend="none")
 def release(session: nox.Session) -> None:
     """Everything but the upload of one package: `nox -s release -- mini-agent-mock`."""
