@@ -88,6 +88,8 @@ def cannot_be_seen_through(segment: Segment) -> str:
         return "a program whose name is made up at run time"
     if program in _OPAQUE_PROGRAMS:
         return f"what {program!r} runs"
+    if program in _SHELLS and all(word.startswith("-") for word in words[1:]):
+        return f"what {program!r} reads from its input"
     return ""
 
 

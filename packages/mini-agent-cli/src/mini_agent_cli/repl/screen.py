@@ -22,6 +22,7 @@ from mini_agent_cli.repl.keys import key_bindings
 from mini_agent_cli.repl.questions import Questions
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from prompt_toolkit.input import Input
@@ -61,7 +62,7 @@ class Screen:
     ) -> None:
         self.style = style
         self.questions = Questions(self)
-        self.interrupt = lambda: False
+        self.interrupt: Callable[[], bool] = lambda: False
         self._host = host
         self._waiting: list[str] = []
         self._printing = asyncio.Event()

@@ -29,7 +29,7 @@ _STYLE = """\
   --line: #31373e; --box: #1f242a; --you: #1d2a3a; --plus: #17351f; --minus: #42201f; } }
 body { margin: 0 auto; padding: 2rem 1rem 4rem; max-width: 50rem; background: var(--paper);
   color: var(--ink); font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: anywhere; }
-h1 { font-size: 1.2rem; margin: 0 0 2rem; color: var(--soft); font-weight: 600; }
+header { font-size: 1.2rem; margin: 0 0 2rem; color: var(--soft); font-weight: 600; }
 .you { background: var(--you); border-radius: .6rem; padding: .7rem 1rem; margin: 1.6rem 0;
   white-space: pre-wrap; }
 .summary { border-left: 3px solid var(--line); padding-left: 1rem; color: var(--soft); }
@@ -59,7 +59,7 @@ def to_html(history: Sequence[Message], title: str) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{name}</title>\n<style>\n{_STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>{name}</h1>\n{body}\n</body>\n</html>\n"
+        f"<header>{name}</header>\n{body}\n</body>\n</html>\n"
     )
 
 

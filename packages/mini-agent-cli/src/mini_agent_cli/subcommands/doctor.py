@@ -93,16 +93,11 @@ def _can_be_written(folder: Path) -> bool:
 def _machine(host: Host, workspace: Path) -> Iterator[Check]:
     from mini_agent_core.tools.sandbox import find_sandbox
 
-    kind = find_sandbox(host.env.get("PATH"), workspace).kind
+    kind = find_sandbox(host.env.get("PATH"), workspace=workspace).kind
     if kind == "none":
         hint = "bubblewrap can be installed" if sys.platform == "linux" else "none for this system"
         yield "note", "sandbox", f"commands run with all your rights ({hint})"
     else:
         yield "ok", "sandbox", f"{kind}: commands write below {workspace} and nowhere else"
-    yield (
-        "ok",
-        "search",
-        "ripgrep"
-        if shutil.which("rg", path=host.env.get("PATH"))
-        else "built in (ripgrep is not on PATH)",
-    )
+    ripgrep = shutil.which("rg", path=host.env.get("PATH"))
+    yield "ok", "search", "ripgrep" if ripgrep else "built in (ripgrep is not on PATH)"
