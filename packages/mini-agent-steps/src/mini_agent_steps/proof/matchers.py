@@ -83,7 +83,24 @@ def _is_file_map(value: object) -> bool:
 
 
 def _differs(what: str, expected: object, seen: object) -> Complaints:
-    return [] if expected == seen else [f"{what}: expected {expected!r}, seen {seen!r}"]
+    """Compare; where two lists or maps differ, say which items do and not all of them."""
+    if expected == seen:
+        return []
+    if isinstance(expected, list) and isinstance(seen, list) and len(expected) == len(seen):
+        pairs = enumerate(zip(expected, seen, strict=True), 1)
+        return [f"{what}, number {number}: {_expected(a, b)}" for number, (a, b) in pairs if a != b]
+    return [f"{what}: {_expected(expected, seen)}"]
+
+
+def _expected(expected: object, seen: object) -> str:
+    return f"expected {short(expected)}, seen {short(seen)}"
+
+
+def short(value: object, most: int = 400) -> str:
+    """Write a value out, its middle left out if it is long."""
+    text = repr(value)
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]} […] {text[-half:]}"
 
 
 def _tool_calls(expected: list[Any], requests: Requests) -> Complaints:
@@ -110,7 +127,7 @@ def _tool_results(expected: list[Any], requests: Requests) -> Complaints:
 def _in_results(expected: list[str], requests: Requests) -> Complaints:
     results = [result.content for result in results_of(requests)]
     return [
-        f"no tool result contains {text!r}; they are {results!r}"
+        f"no tool result contains {text!r}; they are {short(results)}"
         for text in expected
         if not any(text in result for result in results)
     ]
@@ -118,7 +135,7 @@ def _in_results(expected: list[str], requests: Requests) -> Complaints:
 
 def _not_in_results(expected: list[str], requests: Requests) -> Complaints:
     return [
-        f"a tool result contains {text!r}: {result.content!r}"
+        f"a tool result contains {text!r}: {short(result.content)}"
         for text in expected
         for result in results_of(requests)
         if text in result.content
@@ -127,7 +144,7 @@ def _not_in_results(expected: list[str], requests: Requests) -> Complaints:
 
 def _in_system(expected: list[str], requests: Requests) -> Complaints:
     return [
-        f"the system prompt of request {number} lacks {text!r}: {request.system!r}"
+        f"the system prompt of request {number} lacks {text!r}: {short(request.system)}"
         for text in expected
         for number, request in enumerate(requests, 1)
         if text not in request.system
@@ -194,7 +211,7 @@ def _in_user(expected: list[str], requests: Requests) -> Complaints:
         if message.get("role") == "user"
     ]
     return [
-        f"no user message contains {wanted!r}; they are {texts!r}"
+        f"no user message contains {wanted!r}; they are {short(texts)}"
         for wanted in expected
         if not any(wanted in text for text in texts)
     ]
@@ -247,7 +264,7 @@ def _files(expected: Mapping[str, Any], seen: Mapping[str, str], where: str) -> 
             complaints += _differs(f"{path} in the {where}", want, text)
         else:
             complaints += [
-                f"{path} in the {where} lacks {piece!r}: {text!r}"
+                f"{path} in the {where} lacks {piece!r}: {short(text)}"
                 for piece in want["contains"]
                 if piece not in text
             ]
@@ -263,11 +280,11 @@ def _absent(expected: list[str], seen: Mapping[str, str], where: str) -> Complai
 
 
 def _contains(expected: Iterable[str], text: str, where: str) -> Complaints:
-    return [f"{where} lacks {piece!r}: {text!r}" for piece in expected if piece not in text]
+    return [f"{where} lacks {piece!r}: {short(text)}" for piece in expected if piece not in text]
 
 
 def _excludes(expected: Iterable[str], text: str, where: str) -> Complaints:
-    return [f"{where} contains {piece!r}: {text!r}" for piece in expected if piece in text]
+    return [f"{where} contains {piece!r}: {short(text)}" for piece in expected if piece in text]
 
 
 def _reply_printed(expected: bool, seen: Observation) -> Complaints:
