@@ -1,0 +1,210 @@
+"""Recorded exchanges written as a scenario: conversations become tracks, replies turns."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mini_agent_mock.models import lookup
+from mini_agent_mock.recorder.secrets import REDACTED
+from mini_agent_mock.request import RequestView, plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mini_agent_mock.recorder.assembly import Reply
+
+Json = dict[str, Any]
+
+_KEPT_HEADERS = ("retry-after", "retry-after-ms", "x-should-retry")
+_PREFIX = 80
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A messages request and its reply."""
+
+    body: Json
+    reply: Reply
+
+
+def scenario_of(exchanges: Sequence[Recorded], *, timings: bool) -> Json:
+    """The scenario that answers the same requests with the same replies.
+
+    Requests of one conversation (same first user message, system text, tools and output
+    format) share a track. With `timings`, turns are paced as they were.
+    """
+    groups: dict[tuple[Any, ...], list[Recorded]] = {}
+    for exchange in exchanges:
+        groups.setdefault(tuple(_features(exchange.body).values()), []).append(exchange)
+    turns = [[_turn(entry, timings=timings) for entry in group] for group in groups.values()]
+    models = {str(entry.body.get("model")) for entry in exchanges}
+    unknown = {name for name in models if lookup(name) is None}
+    scenario: Json = {"service": {"models": sorted(unknown)}} if unknown else {}
+    if len(turns) <= 1:
+        return {**scenario, "turns": turns[0] if turns else []}
+    matches = _matches([_features(group[0].body) for group in groups.values()])
+    names = ["main", *(f"side-{number}" for number in range(1, len(turns)))]
+    names = _main_first(names, [len(group) for group in groups.values()])
+    tracks = {
+        name: {"match": match, "turns": played, **_concurrency(name)}
+        for name, match, played in zip(names, matches, turns, strict=True)
+    }
+    return {**scenario, "tracks": tracks}
+
+
+def _concurrency(name: str) -> Json:
+    return {} if name == "main" else {"concurrent": True}
+
+
+def _main_first(names: list[str], sizes: list[int]) -> list[str]:
+    """Names for the groups: the longest conversation is `main`."""
+    main = sizes.index(max(sizes))
+    sides = iter(names[1:])
+    return ["main" if place == main else next(sides) for place in range(len(sizes))]
+
+
+def _features(body: Json) -> Json:
+    """What tells one conversation from another, in the order in which a match prefers them."""
+    view = RequestView(body)
+    output = body.get("output_config")
+    return {
+        "output_format": bool(isinstance(output, dict) and output.get("format")),
+        "tools": tuple(view.tool_names),
+        "first_user": view.first_user,
+        "system": plain_text(body.get("system")),
+        "model": str(body.get("model")),
+    }
+
+
+def _matches(features: list[Json]) -> list[Json]:
+    """For each conversation the smallest match that tells it from all others."""
+    names = list(features[0])
+    sizes = range(1, len(names) + 1)
+    chosen = next(
+        some
+        for some in itertools.chain.from_iterable(itertools.combinations(names, n) for n in sizes)
+        if len({tuple(f[name] for name in some) for f in features}) == len(features)
+    )
+    return [{name: _condition(name, f[name], features) for name in chosen} for f in features]
+
+
+def _condition(name: str, value: Any, features: list[Json]) -> Any:
+    if name == "tools":
+        return {"exactly": list(value)}
+    if name not in ("first_user", "system"):
+        return value
+    others = [f[name] for f in features if f[name] != value]
+    pieces = value.split(REDACTED)
+    for length in (_PREFIX, len(pieces[0])):
+        start = pieces[0][:length]
+        if start and not any(other.startswith(start) for other in others):
+            return {"starts_with": start}
+    if len(pieces) > 1:  # what was redacted is not what a replay will send
+        return {"contains": [piece for piece in pieces if piece]}
+    return {"equals": value}
+
+
+def _turn(entry: Recorded, *, timings: bool) -> Json:
+    reply = entry.reply
+    delivery: Json = {}
+    if timings:
+        delivery = {"delay": round(reply.first_byte, 3), "pace": round(reply.pace, 4)}
+        delivery = {name: value for name, value in delivery.items() if value}
+    if reply.status >= 400:
+        return {"fault": _status(reply), **delivery}
+    if reply.message is None:
+        return {"content": [], "fault": {"kind": "cut", "after_event": 0}, **delivery}
+    turn = {**_content(reply), **_ending(reply.message), **delivery}
+    if not reply.complete:
+        turn["fault"] = _broken(reply)
+    return turn
+
+
+def _status(reply: Reply) -> Json:
+    error = reply.error or {}
+    fault: Json = {"status": reply.status}
+    for name in ("type", "message", "details"):
+        if error.get(name):
+            fault[name] = error[name]
+    headers = {name: reply.headers[name] for name in _KEPT_HEADERS if name in reply.headers}
+    if headers:
+        fault["headers"] = headers
+    return fault
+
+
+def _broken(reply: Reply) -> Json:
+    """The fault of a stream that began and did not end."""
+    if reply.error is None:
+        return {"kind": "cut", "after_event": reply.events}
+    fault: Json = {"kind": "error", "after_event": reply.events}
+    for name in ("type", "message"):
+        if reply.error.get(name):
+            fault[name] = reply.error[name]
+    return fault
+
+
+def _content(reply: Reply) -> Json:
+    """The blocks in the short form where that says all, else as they are."""
+    blocks: list[Json] = (reply.message or {})["content"]
+    kinds = [block["type"] for block in blocks]
+    if not blocks or not all(map(_is_plain, blocks)) or kinds != sorted(kinds, key=_ORDER.index):
+        return {"content": blocks}
+    turn: Json = {}
+    thoughts = [
+        {"text": block["thinking"], "signature": block["signature"]}
+        for block in blocks
+        if block["type"] == "thinking"
+    ]
+    texts = [block["text"] for block in blocks if block["type"] == "text"]
+    tools = [
+        _tool(block, reply.raw_inputs.get(place))
+        for place, block in enumerate(blocks)
+        if block["type"] == "tool_use"
+    ]
+    if thoughts:
+        turn["thinking"] = thoughts[0] if len(thoughts) == 1 else thoughts
+    if texts:
+        turn["text"] = texts[0] if len(texts) == 1 else texts
+    if tools:
+        turn["tools"] = tools
+    return turn
+
+
+def _is_plain(block: Json) -> bool:
+    """Whether the short form of a turn can say everything that is in a block."""
+    fields = _PLAIN_FIELDS.get(block["type"], frozenset())
+    said = {name for name, value in block.items() if value is not None}
+    return bool(fields) and said - _IMPLIED <= fields
+
+
+_ORDER = ("thinking", "text", "tool_use")
+_IMPLIED = frozenset({"type", "caller"})
+_PLAIN_FIELDS = {
+    "thinking": frozenset({"thinking", "signature"}),
+    "text": frozenset({"text"}),
+    "tool_use": frozenset({"id", "name", "input"}),
+}
+
+
+def _tool(block: Json, raw: str | None) -> Json:
+    tool: Json = {"name": block["name"], "id": block["id"]}
+    if raw is not None:
+        return {**tool, "raw_input": raw}
+    return {**tool, "input": block.get("input") or {}}
+
+
+def _ending(message: Json) -> Json:
+    kinds = [block["type"] for block in message["content"]]
+    usual = "tool_use" if "tool_use" in kinds else "end_turn"
+    turn: Json = {}
+    if message.get("stop_reason") not in (None, usual):
+        turn["stop_reason"] = message["stop_reason"]
+    for name in ("stop_sequence", "stop_details", "container"):
+        if message.get(name):
+            turn[name] = message[name]
+    usage = {k: v for k, v in (message.get("usage") or {}).items() if v is not None}
+    if usage:
+        turn["usage"] = usage
+    return turn
