@@ -93,7 +93,7 @@ class AnthropicClient:
         longest_wait: float = DEFAULT_LONGEST_WAIT,
         http_client: httpx2.AsyncClient | None = None,
     ) -> None:
-        _check_settings(model, api_key, max_tokens, max_retries, idle_timeout)
+        _check_settings(model, api_key, base_url, max_tokens, max_retries, idle_timeout)
         self._model = model
         self._api_key = api_key
         self._base_url = base_url
@@ -141,7 +141,7 @@ class AnthropicClient:
             chance = random.random()  # spreads clients out, protects nothing
             delay = delay_before(attempt, failure.headers, now=time.time(), chance=chance)
             if delay > self._longest_wait:
-                raise failure.error
+                raise _too_long_a_wait(failure.error, delay)
             yield RetryScheduled(str(failure.error), attempt, delay)
             await asyncio.sleep(delay)
 
@@ -227,7 +227,12 @@ class AnthropicClient:
 
 
 def _check_settings(
-    model: str, api_key: str, max_tokens: int, max_retries: int, idle_timeout: float
+    model: str,
+    api_key: str,
+    base_url: str | None,
+    max_tokens: int,
+    max_retries: int,
+    idle_timeout: float,
 ) -> None:
     if not model.strip():
         raise ConfigurationError("no model is set")
@@ -235,12 +240,19 @@ def _check_settings(
         raise ConfigurationError("no API key is set")
     if not api_key.isascii() or not api_key.isprintable() or " " in api_key:
         raise ConfigurationError("the API key holds a blank or another character no key has")
+    if base_url is not None and not base_url.startswith(("http://", "https://")):
+        raise ConfigurationError(f"the base URL must begin with http:// or https://: {base_url}")
     if max_tokens < 1:
         raise ConfigurationError(f"max_tokens must be at least 1, not {max_tokens}")
     if max_retries < 0:
         raise ConfigurationError(f"max_retries must not be negative: {max_retries}")
     if not idle_timeout > 0:
         raise ConfigurationError(f"idle_timeout must be more than 0 seconds, not {idle_timeout}")
+
+
+def _too_long_a_wait(error: ModelError, delay: float) -> ModelError:
+    error.args = (f"{error}; it asks to wait {delay:.0f} seconds",)
+    return error
 
 
 def _message_of(error: anthropic.APIStatusError) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
+from pathlib import Path
 
 if sys.platform == "win32":
     import msvcrt
-    import os
 
     # Locked bytes cannot be read on Windows, so the lock sits where no session ever reaches.
     _FAR_AWAY = 1 << 62
@@ -33,3 +34,17 @@ else:
         except BlockingIOError:
             return False
         return True
+
+
+def holder(descriptor: int) -> str:
+    """Return who holds the lock, in words like " (process 7)", or nothing where that is unknown."""
+    status = os.fstat(descriptor)
+    place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+    try:
+        locks = Path("/proc/locks").read_text(encoding="ascii").splitlines()
+    except (OSError, ValueError):
+        return ""
+    for fields in map(str.split, locks):
+        if "FLOCK" in fields and place in fields:
+            return f" (process {fields[fields.index(place) - 1]})"
+    return ""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mini_agent_core.errors import SessionCorrupt, SessionError, SessionLocked, SessionWriteFailed
-from mini_agent_core.file_lock import try_lock
+from mini_agent_core.file_lock import holder, try_lock
 from mini_agent_core.history import Ledger, OutOfOrder
 from mini_agent_core.json_text import dump_line, parse_json
 from mini_agent_core.messages_json import from_json, to_json
@@ -212,9 +212,10 @@ def _open_locked(path: Path, flags: int) -> int:
     while True:
         descriptor = os.open(path, flags, 0o600)
         if not try_lock(descriptor):
+            who = holder(descriptor)
             os.close(descriptor)
             raise SessionLocked(
-                f"{path}: another mini-agent is using this session; "
+                f"{path}: another mini-agent{who} is using this session; "
                 "close it there, or start a new session here"
             )
         if _still_there(path, descriptor):

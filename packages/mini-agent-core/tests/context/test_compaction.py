@@ -12,6 +12,7 @@ from mini_agent_core import (
     CompactionFailed,
     Message,
     ModelRequestError,
+    Session,
     StopReason,
     SummaryMessage,
     TextBlock,
@@ -20,6 +21,7 @@ from mini_agent_core import (
     ToolResult,
     Usage,
     UserMessage,
+    load_session,
     messages_to_send,
     run_agent,
 )
@@ -33,6 +35,8 @@ from mini_agent_core.testing import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mini_agent_core.testing import Reply
 
 pytestmark = pytest.mark.anyio
@@ -225,28 +229,35 @@ def test_a_setting_that_cannot_work_is_refused(option: str) -> None:
         compaction(**{"limit": 5, option: 0})
 
 
-async def test_a_run_goes_on_over_a_compaction_and_its_history_keeps_everything() -> None:
+async def test_a_run_goes_on_over_a_compaction_and_its_history_keeps_everything(
+    tmp_path: Path,
+) -> None:
     replies: list[Reply] = [
         call_reply(ToolCall(f"c{n}", "read", {}), usage=Usage(input_tokens=tokens))
         for n, tokens in enumerate([10, 100, 200, 300, 400, 500, 100, 200, 300])
     ]
     client = ScriptedClient(*replies, "done")
     policy, told = compaction("short", limit=600, keep_turns=2)
-    result = await run_agent(
-        "go",
-        client=client,
-        system="s",
-        tools=[RecordingTool("read", "text " * 100)],
-        context=policy,
-    )
+    with Session.open(tmp_path / "session") as session:
+        result = await run_agent(
+            UserMessage("go", reminders=("a memory",)),
+            client=client,
+            system="s",
+            tools=[RecordingTool("read", "text " * 100)],
+            context=policy,
+            session=session,
+        )
+    assert tuple(load_session(tmp_path / "session")) == result.messages
     assert result.stop_reason == "complete"
     assert len(told) == 1
     assert_whole(result.messages)
-    assert result.messages[0] == UserMessage("go")
+    assert result.messages[0] == UserMessage("go", reminders=("a memory",))
     assert sum(isinstance(message, SummaryMessage) for message in result.messages) == 1
     for request in client.requests:
         assert_whole(request.messages)
         assert isinstance(request.messages[0], UserMessage | SummaryMessage)
+        assert request.system == "s"
+        assert str(request.messages).count("a memory") <= 1
     assert len(client.requests[6].messages) < len(client.requests[5].messages)
 
 

@@ -11,10 +11,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mini_agent_core import (
+    AnthropicClient,
     AssistantMessage,
     Message,
     OpaqueBlock,
@@ -317,10 +319,51 @@ async def test_calls_left_open_by_a_crash_are_closed_when_the_session_goes_on(pa
         assert_whole(load_session(path))
 
 
+async def test_a_session_that_ends_in_open_calls_resumes_with_a_request_the_service_accepts(
+    path: Path, anthropic_mock: Any
+) -> None:
+    """The mock validates as the service does: pairing, empty texts, everything."""
+    await filled(
+        path,
+        (
+            UserMessage("go"),
+            AssistantMessage((TextBlock("\n"),)),
+            UserMessage("on"),
+            AssistantMessage(
+                (
+                    TextBlock(""),
+                    ToolCall("toolu_1", "read_file", {"file_path": 7}),
+                    ToolCall("toolu_2", "run_shell", {"command": None}),
+                    ToolCall("toolu_3", "read_file", {}),
+                ),
+                "tool_use",
+            ),
+            ToolMessage("toolu_2", ToolResult("")),
+        ),
+    )
+    anthropic_mock.script([{"text": "resumed"}])
+    client = AnthropicClient(
+        model="claude-opus-5-5", api_key="sk-test", base_url=anthropic_mock.base_url
+    )
+    with Session.open(path) as session:
+        result = await run_agent("next", client=client, system="s", session=session)
+    await client.close()
+    assert result.stop_reason == "complete"
+    results = anthropic_mock.requests[0].body["messages"][-1]["content"]
+    assert [block.get("tool_use_id") for block in results] == [
+        "toolu_2",
+        "toolu_1",
+        "toolu_3",
+        None,
+    ]
+
+
 async def test_a_second_writer_is_refused_in_the_same_process_and_in_another(path: Path) -> None:
     await filled(path)
     with Session.open(path) as session:
-        with pytest.raises(SessionLocked, match="another mini-agent is using this session"):
+        with pytest.raises(
+            SessionLocked, match=rf"another mini-agent \(process {os.getpid()}\) is using"
+        ):
             Session.open(path)
         other = subprocess.run(
             [sys.executable, "-c", _OPEN, str(path)],
