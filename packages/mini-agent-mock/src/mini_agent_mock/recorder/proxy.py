@@ -158,20 +158,28 @@ class _Handler(BaseHTTPRequestHandler):
             yield self.rfile.read(int(self.headers.get("content-length") or 0))
 
     def _pass_back(self, passed: Passed, reply: http.client.HTTPResponse) -> None:
-        """Hand the reply on piece by piece; a client that leaves does not shorten the record."""
+        """Hand the reply on, a stream piece by piece.
+
+        Once the client has all of it, it is recorded. A client that leaves does not shorten
+        the record.
+        """
         length = reply.getheader("content-length")
-        self._listening = True
         self._head(reply, length)
+        whole = True
         try:
             while piece := reply.read1(65536):
                 passed.came(piece)
-                self._write(piece, chunked=length is None)
-            if length is None:
-                self._write(b"", chunked=True)
+                if length is None:
+                    self._write(b"%x\r\n%b\r\n" % (len(piece), piece))
         except (OSError, http.client.HTTPException):
             self.server.say(f"the upstream broke off its reply to {self.command} {self.path}")
+            whole = False
         if self._is_messages():
             self.server.keep(passed)
+        if length is not None:
+            self._write(passed.reply)
+        elif whole:
+            self._write(b"0\r\n\r\n")
 
     def _is_messages(self) -> bool:
         return self.command == "POST" and self.path.partition("?")[0] == "/v1/messages"
@@ -189,11 +197,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("connection", "close")
         self.end_headers()
 
-    def _write(self, piece: bytes, *, chunked: bool) -> None:
+    def _write(self, piece: bytes) -> None:
         if not self._listening or self.command == "HEAD":
             return
-        if chunked:
-            piece = b"%x\r\n%b\r\n" % (len(piece), piece)
         try:
             self.wfile.write(piece)
         except OSError:
