@@ -68,7 +68,7 @@ class _Reader:
             line = self.lines[at - 1]
             if re.match(rf"\s*{re.escape(key)}\s*=", line):
                 return at
-            if at > start and line.lstrip().startswith("["):
+            if (at > start or start == 1) and line.lstrip().startswith("["):
                 break
         return start
 

@@ -46,9 +46,16 @@ def _walk(body: list[ast.stmt], prefix: str) -> Iterator[Symbol]:
 
 
 def enclosing_symbols(text: str) -> dict[int, str]:
-    """Map each line to the innermost function or class it lies in; other lines are left out."""
+    """Map each line to the innermost function or class it lies in; other lines are left out.
+
+    Text that is not Python has none.
+    """
     found: dict[int, str] = {}
-    for symbol in symbols(text):
+    try:
+        known = symbols(text)
+    except SyntaxError:
+        return found
+    for symbol in known:
         if isinstance(symbol.node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             found.update(dict.fromkeys(range(symbol.start, symbol.end + 1), symbol.name))
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from mini_agent_steps.findings import Finding, did_you_mean
@@ -24,11 +25,12 @@ def check(source: Source) -> list[Finding]:
                 trees[path] = ast.parse(file.text)
             except SyntaxError as error:
                 line = min(error.lineno or 1, len(file.origins)) or 1
+                reason = re.sub(r" on line \d+", "", error.msg)
                 findings.append(
                     Finding(
                         f"canonical/{path}",
                         _origin(file, line),
-                        f"step {snapshot.step.slug!r} does not parse: {error.msg}",
+                        f"step {snapshot.step.slug!r} does not parse: {reason}",
                         "see `mini-agent-steps show` of this step and file; put the markers around"
                         " whole statements",
                     )
@@ -156,6 +158,8 @@ def _circles(snapshot: Snapshot, trees: dict[str, ast.Module]) -> list[Finding]:
 
     for path in sorted(edges):
         if circle := visit(path, ()):
+            at = circle.index(min(circle))
+            circle = (*circle[at:-1], *circle[:at], circle[at])
             shown = " → ".join(item.removesuffix(".py") for item in circle)
             return [
                 Finding(
