@@ -132,3 +132,13 @@ def test_garbage_is_no_signature() -> None:
     for signature in ("?", "QUJD", "A" * 43 + "="):
         told = [user("a"), assistant({**THOUGHT, "signature": signature}, text("b")), user("c")]
         assert "Invalid `signature`" in refusal(*told)
+
+
+def test_a_reply_to_a_body_of_any_shape_is_signed() -> None:
+    odd: list[dict[str, Any]] = [
+        {},
+        {"messages": [None, {"role": "user", "content": [None, 5]}, {"content": 5}]},
+        {"messages": 5, "tools": [1], "system": [None]},
+    ]
+    for value in odd:
+        assert sign_reply(value, [THOUGHT])[0]["signature"]

@@ -38,12 +38,13 @@ def sign_reply(body: dict[str, Any], content: list[dict[str, Any]]) -> list[dict
     """The reply's blocks with a signature in each thinking block that has none.
 
     `body` is the request that `content` answers; neither is changed. `redacted_thinking` blocks
-    get a `data`. Sign what is sent: blocks must not be changed afterwards.
+    get a `data`. Sign what is sent: blocks must not be changed afterwards. A lenient server signs
+    for bodies of any shape, so what is not a message or a block is passed over.
     """
     if not any(block.get("type") in THINKING for block in content):
         return content
     trail = _Trail(body)
-    for message in body.get("messages") or ():
+    for message in _objects(body.get("messages")):
         for block in _blocks(message):
             trail.add(message.get("role"), block)
     signed = []
@@ -75,7 +76,7 @@ class _Trail:
         self._running = hashlib.blake2b(key=_KEY, digest_size=_SIZE)
         self._previous = _NONE
         self._mix([_plain(block) for block in _as_blocks(body.get("system"))])
-        self._mix([_without_marks(tool) for tool in body.get("tools") or ()])
+        self._mix([_without_marks(tool) for tool in _objects(body.get("tools"))])
 
     def add(self, role: Any, block: dict[str, Any]) -> None:
         if block.get("type") in THINKING:
@@ -127,7 +128,11 @@ def _text(block: dict[str, Any]) -> str:
 def _as_blocks(content: Any) -> list[dict[str, Any]]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return content or []
+    return _objects(content)
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
