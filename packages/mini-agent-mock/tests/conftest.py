@@ -87,9 +87,17 @@ class EngineClient:
 
 
 @pytest.fixture
-def play() -> Callable[..., EngineClient]:
+def play() -> Iterator[Callable[..., EngineClient]]:
     """Make a client of an engine that plays a scenario."""
-    return EngineClient
+    made: list[EngineClient] = []
+
+    def make(scenario: Any, clock: Clock | None = None, log: Path | None = None) -> EngineClient:
+        made.append(EngineClient(scenario, clock, log))
+        return made[-1]
+
+    yield make
+    for client in made:
+        client.engine.close()
 
 
 def read_json(response: HttpResponse) -> Any:
@@ -144,7 +152,7 @@ def _open_sockets() -> set[str]:
     links = set()
     for entry in os.scandir("/proc/self/fd"):
         try:
-            target = os.readlink(entry.path)
+            target = str(Path(entry.path).readlink())
         except OSError:
             continue
         if target.startswith("socket:"):

@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from mini_agent_mock.scenario.grammar import Place
 from mini_agent_mock.request import ABSENT, RequestView, is_title_request
 from mini_agent_mock.scenario.file_conditions import CONDITIONS
+from mini_agent_mock.scenario.grammar import Place
 
 BODY: dict[str, Any] = {
     "model": "claude-haiku-4-5",
@@ -45,7 +45,12 @@ HEADERS = {"anthropic-beta": "one-2026-01-01, two-2026-01-01"}
 
 CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     # (name, holds, does not hold, why not)
-    ("system", {"system": "kind"}, {"system": "cruel"}, "the system text does not contain 'cruel': 'Be br"),
+    (
+        "system",
+        {"system": "kind"},
+        {"system": "cruel"},
+        "the system text does not contain 'cruel': 'Be br",
+    ),
     (
         "first_user",
         {"first_user": {"starts_with": "Read"}},
@@ -76,8 +81,18 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         {"first_user": {"matches": r"\.md$"}},
         "the first user text does not match '\\\\.md$'",
     ),
-    ("model", {"model": "claude-haiku-*"}, {"model": "claude-opus-*"}, "the model is 'claude-haiku-4-5', not"),
-    ("tools", {"tools": ["read_file"]}, {"tools": ["grep"]}, "the tools are [read_file, run_shell], without grep"),
+    (
+        "model",
+        {"model": "claude-haiku-*"},
+        {"model": "claude-opus-*"},
+        "the model is 'claude-haiku-4-5', not",
+    ),
+    (
+        "tools",
+        {"tools": ["read_file"]},
+        {"tools": ["grep"]},
+        "the tools are [read_file, run_shell], without grep",
+    ),
     (
         "tools, excluded",
         {"tools": {"excludes": "grep"}},
@@ -92,7 +107,12 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ),
     (
         "tool_results",
-        {"tool_results": ["alpha", {"is_error": True, "name": "run_shell", "tool_use_id": "toolu_2"}]},
+        {
+            "tool_results": [
+                "alpha",
+                {"is_error": True, "name": "run_shell", "tool_use_id": "toolu_2"},
+            ]
+        },
         {"tool_results": ["alpha"]},
         "the last message has 2 tool results, not 1",
     ),
@@ -102,7 +122,12 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         {"tool_results": ["gamma", "alpha"]},
         "tool result 0 does not contain 'gamma': 'alpha'",
     ),
-    ("tool_result", {"tool_result": "beta"}, {"tool_result": "delta"}, "tool result 0 does not contain 'delta'"),
+    (
+        "tool_result",
+        {"tool_result": "beta"},
+        {"tool_result": "delta"},
+        "tool result 0 does not contain 'delta'",
+    ),
     (
         "tool_result, name",
         {"tool_result": {"name": "run_shell"}},
@@ -122,7 +147,12 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         "tool result 0 has is_error false, not true; tool result 1 is 'beta\\ngamma', not 'alpha'",
     ),
     ("stream", {"stream": True}, {"stream": False}, "stream is true, not false"),
-    ("output_format", {"output_format": True}, {"output_format": False}, "format is json_schema, not none"),
+    (
+        "output_format",
+        {"output_format": True},
+        {"output_format": False},
+        "format is json_schema, not none",
+    ),
     (
         "output_format, by name",
         {"output_format": "json_schema"},
@@ -136,10 +166,21 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         "the anthropic-beta header lacks three",
     ),
     ("message_count", {"message_count": 3}, {"message_count": 2}, "the message count is 3, not 2"),
-    ("last_role", {"last_role": "user"}, {"last_role": "assistant"}, "the last role is 'user', not 'assistant'"),
+    (
+        "last_role",
+        {"last_role": "user"},
+        {"last_role": "assistant"},
+        "the last role is 'user', not 'assistant'",
+    ),
     (
         "body",
-        {"body": {"thinking.type": "adaptive", "messages.-1.role": "user", "tools.0.name": "read_file"}},
+        {
+            "body": {
+                "thinking.type": "adaptive",
+                "messages.-1.role": "user",
+                "tools.0.name": "read_file",
+            }
+        },
         {"body": {"max_tokens": 99}},
         "max_tokens is 100, not 99",
     ),
@@ -150,8 +191,13 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         {"body": {"messages.7.role": "user"}},
         "messages.7.role is absent, not 'user'",
     ),
-    ("absent", {"absent": "temperature"}, {"absent": ["x", "thinking"]}, 'thinking is {"type": "adaptive"}, but must'),
-]  # fmt: skip
+    (
+        "absent",
+        {"absent": "temperature"},
+        {"absent": ["x", "thinking"]},
+        'thinking is {"type": "adaptive"}, but must',
+    ),
+]
 
 
 @pytest.mark.parametrize(

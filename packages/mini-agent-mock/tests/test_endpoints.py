@@ -37,15 +37,57 @@ def test_a_stream_carries_the_content_type_of_the_service(play: Play) -> None:
 REFUSALS: list[tuple[str, dict[str, Any], int, str, str]] = [
     ("nowhere", {"path": "/v2/x"}, 404, "not_found_error", "Not found"),
     ("root", {"path": "/", "method": "GET"}, 404, "not_found_error", "Not found"),
-    ("method", {"path": "/v1/messages", "method": "GET"}, 405, "invalid_request_error", "Method Not Allowed"),
-    ("model method", {"path": "/v1/models/x", "method": "PUT"}, 405, "invalid_request_error", "Method Not Allowed"),
-    ("not JSON", {"body": b"{"}, 400, "invalid_request_error", "The request body is not valid JSON"),
+    (
+        "method",
+        {"path": "/v1/messages", "method": "GET"},
+        405,
+        "invalid_request_error",
+        "Method Not Allowed",
+    ),
+    (
+        "model method",
+        {"path": "/v1/models/x", "method": "PUT"},
+        405,
+        "invalid_request_error",
+        "Method Not Allowed",
+    ),
+    (
+        "not JSON",
+        {"body": b"{"},
+        400,
+        "invalid_request_error",
+        "The request body is not valid JSON",
+    ),
     ("no object", {"body": []}, 400, "invalid_request_error", "Input should be"),
-    ("no key", {"headers": {"x-api-key": ""}}, 401, "authentication_error", "x-api-key header is required"),
-    ("version", {"headers": {"anthropic-version": ""}}, 400, "invalid_request_error", "anthropic-version"),
-    ("model", {"path": "/v1/models/claude-nope", "method": "GET"}, 404, "not_found_error", "model: claude-nope"),
-    ("field", {"path": "/v1/messages/count_tokens", "body": {}}, 400, "invalid_request_error", "Field required"),
-]  # fmt: skip
+    (
+        "no key",
+        {"headers": {"x-api-key": ""}},
+        401,
+        "authentication_error",
+        "x-api-key header is required",
+    ),
+    (
+        "version",
+        {"headers": {"anthropic-version": ""}},
+        400,
+        "invalid_request_error",
+        "anthropic-version",
+    ),
+    (
+        "model",
+        {"path": "/v1/models/claude-nope", "method": "GET"},
+        404,
+        "not_found_error",
+        "model: claude-nope",
+    ),
+    (
+        "field",
+        {"path": "/v1/messages/count_tokens", "body": {}},
+        400,
+        "invalid_request_error",
+        "Field required",
+    ),
+]
 
 
 @pytest.mark.parametrize(

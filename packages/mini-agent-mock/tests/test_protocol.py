@@ -106,9 +106,8 @@ def test_the_stream_adds_up_to_the_message(play: Play, events_of: Play, json_of:
 
 def test_a_message_has_the_keys_of_the_service_in_its_order(play: Play, json_of: Play) -> None:
     message = json_of(play([{"text": "hi"}]).ask())
-    assert list(message) == [
-        "model", "id", "type", "role", "content", "stop_reason", "stop_sequence", "stop_details", "usage",
-    ]  # fmt: skip
+    keys = "model id type role content stop_reason stop_sequence stop_details usage"
+    assert list(message) == keys.split()
     assert message["model"] == "claude-haiku-4-5-20251001"
     assert message["id"].startswith("msg_01")
     assert len(message["id"]) == len("msg_") + 24

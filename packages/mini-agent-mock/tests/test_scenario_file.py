@@ -1,13 +1,15 @@
+import importlib
 import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from mini_agent_mock.errors import ScenarioError
 from mini_agent_mock.scenario import Branch, Scenario, StatusFault, StreamFault, Turn
 from mini_agent_mock.scenario.schema import scenario_schema
+
+jsonschema: Any = importlib.import_module("jsonschema")  # it ships no types
 
 
 def complaint(value: Any) -> str:

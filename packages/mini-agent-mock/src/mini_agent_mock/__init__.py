@@ -13,11 +13,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mini_agent_mock.cache_assertions import assert_cache_hit_rate
     from mini_agent_mock.clock import ManualClock, SystemClock
+    from mini_agent_mock.edges.server import HostedRun, MockHost, MockServer
     from mini_agent_mock.engine import Engine
     from mini_agent_mock.errors import ApiError, MockError, ScenarioError, ScenarioFailure
     from mini_agent_mock.scenario import Scenario
-    from mini_agent_mock.edges.server import HostedRun, MockHost, MockServer
 
 __version__ = "0.1.0"
 
@@ -33,6 +34,7 @@ _HOMES = {
     "ScenarioError": "errors",
     "ScenarioFailure": "errors",
     "SystemClock": "clock",
+    "assert_cache_hit_rate": "cache_assertions",
 }
 
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "ScenarioError",
     "ScenarioFailure",
     "SystemClock",
+    "assert_cache_hit_rate",
 ]
 
 

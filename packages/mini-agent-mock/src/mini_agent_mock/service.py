@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from mini_agent_mock.clock import Clock
     from mini_agent_mock.http import HttpRequest
     from mini_agent_mock.validation import RequestContext
+    from mini_agent_mock.validation.context import Endpoint
 
 
 class ServiceFace(Protocol):
@@ -28,7 +29,7 @@ class ServiceFace(Protocol):
     def new_id(self, prefix: str) -> str:
         """A fresh id with this prefix, the same in every run."""
 
-    def context(self, request: HttpRequest, endpoint: str) -> RequestContext:
+    def context(self, request: HttpRequest, endpoint: Endpoint) -> RequestContext:
         """What validation needs to know about the request."""
 
     def answer(self, body: dict[str, Any], request: HttpRequest) -> dict[str, Any]:

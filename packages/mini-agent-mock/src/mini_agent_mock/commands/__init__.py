@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from mini_agent_mock import __version__
@@ -14,11 +15,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+_ELSEWHERE = {"show": "show", "record": "recorder"}
+"""Commands with a parser of their own, so that the others need not load them."""
+
+
 def main(argv: Sequence[str]) -> int:
     """Run one command. Prints one clear line to stderr instead of raising `MockError`."""
+    if argv and argv[0] in _ELSEWHERE:
+        code: int = import_module(f"mini_agent_mock.{_ELSEWHERE[argv[0]]}").main(argv[1:])
+        return code
     arguments = _parser().parse_args(argv)
     try:
-        code: int = arguments.command(arguments)
+        code = arguments.command(arguments)
     except MockError as error:
         _complain(f"mini-agent-mock: {error}")
         return 1
@@ -47,14 +55,20 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("files", metavar="FILE", nargs="+", help="scenario files")
     check.set_defaults(command=_check)
 
+    rules = commands.add_parser("rules", help="print the validation rules as a table")
+    rules.set_defaults(command=_rules)
+
+    commands.add_parser("show", help="show an event log as a timeline or a page")
+    commands.add_parser("record", help="record a scenario from a real service")
+
     schema = commands.add_parser("schema", help="print the JSON Schema of scenario files")
     schema.set_defaults(command=_schema)
     return parser
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    from mini_agent_mock.scenario import Scenario
     from mini_agent_mock.commands.serving import serve
+    from mini_agent_mock.scenario import Scenario
 
     return serve(
         Scenario.load(arguments.file),
@@ -87,6 +101,13 @@ def _schema(_arguments: argparse.Namespace) -> int:
     from mini_agent_mock.scenario.schema import scenario_schema
 
     _say(json.dumps(scenario_schema(), indent=2, ensure_ascii=False))
+    return 0
+
+
+def _rules(_arguments: argparse.Namespace) -> int:
+    from mini_agent_mock.rule_docs.table import rules_markdown
+
+    _say(rules_markdown().rstrip("\n"))
     return 0
 
 

@@ -13,18 +13,18 @@ import struct
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from mini_agent_mock.engine.player import TrackBusy
 from mini_agent_mock.errors import ApiError
 from mini_agent_mock.http import HttpRequest, HttpResponse, json_response, size_kind
-from mini_agent_mock.engine.player import TrackBusy
 from mini_agent_mock.validation import check_size
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 
     from mini_agent_mock.clock import Clock
+    from mini_agent_mock.edges.mounts import Mounts
     from mini_agent_mock.engine import Engine
     from mini_agent_mock.http import Chunk
-    from mini_agent_mock.edges.mounts import Mounts
 
     Message = MutableMapping[str, Any]
     Receive = Callable[[], Awaitable[Message]]
@@ -60,12 +60,13 @@ class App:
         if found is None:
             await _send_whole(_nothing_here(scope["path"]), send)
             return
-        engine, path = found
+        engine, path, mount = found
         head = HttpRequest(
             scope["method"],
             path,
             scope["query_string"].decode("latin-1"),
             {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]},
+            mount=mount,
         )
         try:
             body = await self._body(head, receive)
@@ -74,7 +75,7 @@ class App:
             return
         if body is None:
             return
-        request = HttpRequest(head.method, head.path, head.query, head.headers, body)
+        request = HttpRequest(head.method, path, head.query, head.headers, body, mount)
         response = await _patiently(engine, request)
         await _Delivery(response, engine.clock, scope, receive, send).run()
 

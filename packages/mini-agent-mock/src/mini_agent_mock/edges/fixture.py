@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from mini_agent_mock.engine import Engine
 from mini_agent_mock.edges.runs import Run
+from mini_agent_mock.engine import Engine
 from mini_agent_mock.scenario import Scenario, Track
 
 if TYPE_CHECKING:
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     import httpx2
 
     from mini_agent_mock.clock import Clock
-    from mini_agent_mock.engine.event_log import LoggedRequest
     from mini_agent_mock.edges.mounts import Mounts
     from mini_agent_mock.edges.server import MockHost
     from mini_agent_mock.edges.transport import AsyncMockTransport, MockTransport
+    from mini_agent_mock.engine.event_log import LoggedRequest
 
 _UNSCRIPTED = Scenario((Track("main", ()),), source="this test (nothing is scripted)")
 

@@ -43,12 +43,12 @@ class Mounts:
         with self._lock:
             self._engines.pop(prefix, None)
 
-    def find(self, path: str) -> tuple[Engine, str] | None:
-        """The engine for a path, and the path as it sees it."""
+    def find(self, path: str) -> tuple[Engine, str, str] | None:
+        """The engine for a path, the path as it sees it, and the prefix before that."""
         with self._lock:
             if path.startswith("/run-"):
                 head, slash, rest = path[1:].partition("/")
                 engine = self._engines.get("/" + head)
-                return (engine, slash + rest or "/") if engine else None
+                return (engine, slash + rest or "/", "/" + head) if engine else None
             root = self._engines.get("")
-            return (root, path) if root else None
+            return (root, path, "") if root else None

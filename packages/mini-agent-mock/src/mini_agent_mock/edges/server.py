@@ -11,10 +11,10 @@ from email.utils import formatdate
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock.edges.app import App
-from mini_agent_mock.engine import Engine
-from mini_agent_mock.errors import MockError
 from mini_agent_mock.edges.mounts import Mounts
 from mini_agent_mock.edges.runs import Run
+from mini_agent_mock.engine import Engine
+from mini_agent_mock.errors import MockError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from mini_agent_mock.clock import Clock
-    from mini_agent_mock.scenario import Scenario
     from mini_agent_mock.edges.wire import WireProtocol
+    from mini_agent_mock.scenario import Scenario
 
 _SWEEP_SECONDS = 1.0
 _KEEP_ALIVE_SECONDS = 75

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from mini_agent_mock.http import HttpRequest, HttpResponse
 from mini_agent_mock.engine.player import TrackBusy
+from mini_agent_mock.http import HttpRequest, HttpResponse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from mini_agent_mock.clock import Clock
-    from mini_agent_mock.engine import Engine
     from mini_agent_mock.edges.runs import Run
+    from mini_agent_mock.engine import Engine
 
 _CUT = "peer closed connection without sending complete message body (incomplete chunked read)"
 _UNANSWERED = "Server disconnected without sending a response."
@@ -39,7 +39,11 @@ class AsyncMockTransport(httpx2.AsyncBaseTransport):
         taken = _taken(request, await request.aread())
         response = await _patiently(engine, taken)
         budget = _read_timeout(request)
-        await _sleep(engine.clock, response.before_headers, budget, response)
+        try:
+            await _sleep(engine.clock, response.before_headers, budget)
+        except BaseException:
+            _ended(response, "client left")
+            raise
         _refuse_headers(response)
         body = _AsyncBody(response, engine.clock, budget)
         return httpx2.Response(response.status, headers=list(response.headers), stream=body)
@@ -56,7 +60,11 @@ class MockTransport(httpx2.BaseTransport):
         engine = self._run.engine
         response = engine.handle(_taken(request, request.read()))
         budget = _read_timeout(request)
-        _sleep_sync(engine.clock, response.before_headers, budget, response)
+        try:
+            _sleep_sync(engine.clock, response.before_headers, budget)
+        except BaseException:
+            _ended(response, "client left")
+            raise
         _refuse_headers(response)
         body = _Body(response, engine.clock, budget)
         return httpx2.Response(response.status, headers=list(response.headers), stream=body)
@@ -111,25 +119,21 @@ def _leaving(response: HttpResponse, index: int) -> bytes:
     return chunk.data
 
 
-async def _sleep(
-    clock: Clock, seconds: float, budget: float | None, response: HttpResponse
-) -> None:
+async def _sleep(clock: Clock, seconds: float, budget: float | None) -> None:
     """Wait on the clock, at most for the client's read timeout."""
     if not seconds:
         return
     if budget is not None and seconds > budget:
         await clock.sleep(budget)
-        _ended(response, "client left")
         raise httpx2.ReadTimeout("The read operation timed out")
     await clock.sleep(seconds)
 
 
-def _sleep_sync(clock: Clock, seconds: float, budget: float | None, response: HttpResponse) -> None:
+def _sleep_sync(clock: Clock, seconds: float, budget: float | None) -> None:
     if not seconds:
         return
     if budget is not None and seconds > budget:
         clock.sleep_sync(budget)
-        _ended(response, "client left")
         raise httpx2.ReadTimeout("The read operation timed out")
     clock.sleep_sync(seconds)
 
@@ -145,7 +149,7 @@ class _AsyncBody(httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         response = self._response
         for index, chunk in enumerate(response.chunks):
-            await _sleep(self._clock, chunk.delay, self._budget, response)
+            await _sleep(self._clock, chunk.delay, self._budget)
             yield _leaving(response, index)
         if response.ending == "hold":
             if self._budget is None:
@@ -174,7 +178,7 @@ class _Body(httpx2.SyncByteStream):
     def __iter__(self) -> Iterator[bytes]:
         response = self._response
         for index, chunk in enumerate(response.chunks):
-            _sleep_sync(self._clock, chunk.delay, self._budget, response)
+            _sleep_sync(self._clock, chunk.delay, self._budget)
             yield _leaving(response, index)
         if response.ending == "hold":
             self._clock.sleep_sync(self._budget if self._budget is not None else float("inf"))

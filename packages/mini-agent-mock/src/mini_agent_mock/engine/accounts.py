@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from mini_agent_mock.engine.event_log import LoggedRequest
     from mini_agent_mock.engine.replay import Cursor
-    from mini_agent_mock.request import RequestView
     from mini_agent_mock.engine.routing import Route
+    from mini_agent_mock.request import RequestView
 
 _MAX_LISTED = 20
 

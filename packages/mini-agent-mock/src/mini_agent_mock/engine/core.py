@@ -5,20 +5,25 @@ Thread-safe: one lock serialises a run. Nothing a client sends makes `handle` ra
 
 from __future__ import annotations
 
+import json
 import threading
 import traceback
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from mini_agent_mock.engine import accounts, catalogue
 from mini_agent_mock.clock import Clock, SystemClock
-from mini_agent_mock.errors import ApiError, ScenarioFailure
+from mini_agent_mock.engine import accounts, catalogue
 from mini_agent_mock.engine.event_log import EventLog, LoggedRequest
-from mini_agent_mock.http import Chunk, HttpRequest, HttpResponse, json_response, size_kind
-from mini_agent_mock.identity import IdSource
 from mini_agent_mock.engine.player import Breach, Player, TrackBusy
-from mini_agent_mock.request import RequestView
+from mini_agent_mock.engine.progress import Progress
+from mini_agent_mock.engine.refusals import as_error, concurrent, refusal
 from mini_agent_mock.engine.service_headers import ORGANIZATION, rate_limits
+from mini_agent_mock.engine.side_endpoints import SideEndpoints
+from mini_agent_mock.errors import ApiError, ScenarioFailure
+from mini_agent_mock.http import Chunk, HttpRequest, HttpResponse, json_response, size_kind, to_json
+from mini_agent_mock.identity import IdSource
+from mini_agent_mock.request import RequestView
+from mini_agent_mock.scenario.walk import scripted_signatures
 from mini_agent_mock.tokens import CacheAccounting, count_input
 from mini_agent_mock.validation import (
     RequestContext,
@@ -53,6 +58,7 @@ class Engine:
         self._service = scenario.service
         self._lock = threading.RLock()
         self._ids = IdSource(scenario.service.seed)
+        self._side = SideEndpoints(self)
         self._player = Player(scenario, self._ids.new, CacheAccounting(self.clock))
         self._log = EventLog(event_log, max_exchanges=max_exchanges)
         self._count = 0
@@ -60,7 +66,7 @@ class Engine:
         self._context = RequestContext(disabled=scenario.service.disabled_rules)
         self._circumstances = lru_cache(maxsize=32)(self._make_context)
         self._models = catalogue.extra_models(scenario.service.models)
-        self._signatures = _scripted_signatures(scenario)
+        self._signatures = scripted_signatures(scenario)
         self._routes: dict[tuple[str, str], Callable[[LoggedRequest], HttpResponse]] = {
             ("POST", "/v1/messages"): self._messages,
             ("POST", "/v1/messages/count_tokens"): self._count_tokens,
@@ -128,6 +134,31 @@ class Engine:
         """A fresh id, the same in every run of the scenario."""
         return self._ids.new(prefix)
 
+    def answer(self, body: dict[str, Any], request: HttpRequest) -> dict[str, Any]:
+        """Play the scripted reply to a messages body that came inside another request.
+
+        Returns the finished message. Raises `ApiError` for a scripted status and for
+        everything that fails the run.
+        """
+        inner = HttpRequest("POST", "/v1/messages", headers=request.headers, body=to_json(body))
+        with self._lock:
+            exchange = self._arrived(inner)
+            exchange.purpose, exchange.body = "inner", body
+            try:
+                view = RequestView(body, request.headers)
+                response = self._player.play(exchange, view, stream=False)
+            except (Breach, TrackBusy) as problem:
+                breach = concurrent(problem) if isinstance(problem, TrackBusy) else problem
+                response = self._breach(exchange, breach)
+            done = self._finish(exchange, response)
+            for chunk in done.chunks:
+                self.left(exchange, chunk)
+            self.ended(exchange, "complete")
+        if response.status >= 400:
+            raise as_error(response.status, exchange.answer)
+        message: dict[str, Any] = exchange.answer
+        return message
+
     def context(self, request: HttpRequest, endpoint: Endpoint) -> RequestContext:
         """What validation needs to know about a request."""
         headers = request.headers
@@ -161,26 +192,27 @@ class Engine:
         abandoned by its client in a way that has not been noticed yet.
         """
         with self._lock:
-            self._count += 1
-            now = self.clock.now()
-            exchange = LoggedRequest(self._count, now - self._started, request)
-            exchange.request_id = self._ids.nth("req_011", exchange.n)
+            exchange = self._arrived(request)
             try:
                 response = self._answer(exchange)
             except TrackBusy as busy:
                 if patient:
                     self._count -= 1
                     raise
-                response = self._breach(exchange, _concurrent(busy))
+                response = self._breach(exchange, concurrent(busy))
             return self._finish(exchange, response)
 
     def refuse(self, request: HttpRequest, error: ApiError) -> HttpResponse:
         """Refuse a request whose body was not even read, and log it."""
         with self._lock:
-            self._count += 1
-            exchange = LoggedRequest(self._count, self.clock.now() - self._started, request)
-            exchange.request_id = self._ids.nth("req_011", exchange.n)
+            exchange = self._arrived(request)
             return self._finish(exchange, self._refusal(exchange, error))
+
+    def _arrived(self, request: HttpRequest) -> LoggedRequest:
+        self._count += 1
+        exchange = LoggedRequest(self._count, self.clock.now() - self._started, request)
+        exchange.request_id = self._ids.nth("req_011", exchange.n)
+        return exchange
 
     def _answer(self, exchange: LoggedRequest) -> HttpResponse:
         try:
@@ -216,6 +248,9 @@ class Engine:
 
     def _prefixed(self, request: HttpRequest) -> Callable[[LoggedRequest], HttpResponse]:
         path, method = request.path, request.method
+        for prefix in self._side.prefixes:
+            if path == prefix or path.startswith(prefix + "/"):
+                return self._beside
         if path.startswith("/v1/models/") and path.count("/") == 3 and method == "GET":
             return self._one_model
         known = [verb for verb, place in self._routes if place == path]
@@ -269,15 +304,17 @@ class Engine:
         exchange.answer = catalogue.one_model(wanted, self._service.models, lenient=self.lenient)
         return json_response(200, exchange.answer)
 
+    def _beside(self, exchange: LoggedRequest) -> HttpResponse:
+        exchange.purpose, response = self._side.handle(exchange.request)
+        if dict(response.headers).get("content-type") == "application/json":
+            exchange.answer = json.loads(response.body)
+        return response
+
     # --- answers that are not the script's -------------------------------------------------
 
     def _refusal(self, exchange: LoggedRequest, error: ApiError) -> HttpResponse:
         exchange.answer = error.envelope(exchange.request_id)
-        retry = error.should_retry
-        if retry is None and error.status < 500:
-            retry = error.status == 429
-        headers = () if retry is None else (("x-should-retry", str(retry).lower()),)
-        return json_response(error.status, exchange.answer, headers)
+        return refusal(error, exchange.answer)
 
     def _breach(self, exchange: LoggedRequest, breach: Breach) -> HttpResponse:
         view = RequestView(exchange.body if isinstance(exchange.body, dict) else {})
@@ -316,7 +353,7 @@ class Engine:
             response.ending,
             response.before_headers,
             response.partial_headers,
-            _Progress(self, exchange, whole=response.ending == "complete"),
+            Progress(self, exchange, whole=response.ending == "complete"),
         )
 
     # --- how responses fare ------------------------------------------------------------------
@@ -336,43 +373,3 @@ class Engine:
             exchange.ended_at = self.clock.now() - self._started
             self._player.ended(exchange.n)
             self._log.ended(exchange)
-
-
-class _Progress:
-    """The observer of one response: tells the engine how it fares."""
-
-    __slots__ = ("_engine", "_exchange", "_whole")
-
-    def __init__(self, engine: Engine, exchange: LoggedRequest, *, whole: bool) -> None:
-        self._engine = engine
-        self._exchange = exchange
-        self._whole = whole
-
-    def leaving(self, chunk: Chunk, *, last: bool) -> None:
-        """Note the write; with the last one the reply is done before the client can see it."""
-        self._engine.left(self._exchange, chunk)
-        if last and self._whole:
-            self.ended("complete")
-
-    def ended(self, outcome: str) -> None:
-        """Note the end."""
-        self._engine.ended(self._exchange, outcome)
-
-
-def _concurrent(busy: TrackBusy) -> Breach:
-    return Breach(
-        "concurrent",
-        f"the track {str(busy)!r} is still answering an earlier request;"
-        " declare it with '\"concurrent\": true', or make the program wait",
-    )
-
-
-def _scripted_signatures(scenario: Scenario) -> frozenset[str]:
-    from mini_agent_mock.scenario.walk import all_turns
-
-    return frozenset(
-        block.body["signature"]
-        for turn in all_turns(scenario)
-        for block in turn.blocks
-        if block.type == "thinking" and isinstance(block.body.get("signature"), str)
-    )

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from mini_agent_mock.errors import MockError
+
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
@@ -131,6 +133,14 @@ class LoggedRequest:
             start += count
 
 
+def _opened(target: Path) -> IO[str]:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return target.open("w", encoding="utf-8")
+    except OSError as error:
+        raise MockError(f"cannot write the event log {target}: {error.strerror}") from None
+
+
 _to_line = json.JSONEncoder(separators=(",", ":")).encode
 
 
@@ -167,9 +177,7 @@ class EventLog:
         self._file: IO[str] | None = None
         self._head: dict[str, Any] = {"record": "run"}
         if path is not None:
-            target = Path(path)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            self._file = target.open("w", encoding="utf-8")
+            self._file = _opened(Path(path))
 
     def begin(self, **head: Any) -> None:
         """Write the `run` line."""

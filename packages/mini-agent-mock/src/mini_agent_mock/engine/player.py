@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock.engine import accounts
+from mini_agent_mock.engine.replay import Cursor, Mismatch
+from mini_agent_mock.engine.routing import route
 from mini_agent_mock.errors import MockError
 from mini_agent_mock.replies.faults import FaultMissed
 from mini_agent_mock.replies.rendering import Reply, render, respond, status_answer, status_response
-from mini_agent_mock.engine.replay import Cursor, Mismatch
 from mini_agent_mock.request import RequestView, is_title_request
-from mini_agent_mock.engine.routing import route
 from mini_agent_mock.scenario import Block, Scenario, StatusFault, Turn
 
 if TYPE_CHECKING:

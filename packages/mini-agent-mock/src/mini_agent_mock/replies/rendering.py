@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock import models
+from mini_agent_mock.http import Chunk, HttpResponse, bytes_response, to_json
 from mini_agent_mock.replies import protocol
 from mini_agent_mock.replies.faults import break_chunks, break_json, change_events
-from mini_agent_mock.http import Chunk, HttpResponse, bytes_response, to_json
-from mini_agent_mock.scenario import Delivery, StatusFault, StreamFault
 from mini_agent_mock.replies.splitting import gather
+from mini_agent_mock.scenario import Delivery, StatusFault, StreamFault
 from mini_agent_mock.tokens import count_output
 from mini_agent_mock.validation import sign_reply
 

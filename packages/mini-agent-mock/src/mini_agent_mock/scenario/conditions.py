@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from mini_agent_mock.request import RequestView, SentToolResult
 
 
+_WORTH_CUTTING = 60
+
+
 class Check(Protocol):
     """One condition on a request."""
 
@@ -42,7 +45,7 @@ def shown(value: Any, limit: int = 120) -> str:
     """A value as a reader wants it in an account: quoted, in one line, not too long."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     quoted = repr(text) if isinstance(value, str) else text
-    if len(quoted) <= limit:
+    if len(quoted) <= limit + _WORTH_CUTTING:
         return quoted
     return f"{quoted[: limit - 20]} … {quoted[-15:]} ({len(text)} characters)"
 

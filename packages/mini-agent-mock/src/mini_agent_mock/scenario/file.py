@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock.errors import ScenarioError
+from mini_agent_mock.scenario import Branch, Delivery, Scenario, Service, Track, Turn
+from mini_agent_mock.scenario.file_conditions import CONDITIONS
+from mini_agent_mock.scenario.file_turns import DELIVERY_KEYS, TURNS, delivery, template_names
 from mini_agent_mock.scenario.grammar import (
     Boolean,
     Choice,
@@ -20,9 +23,6 @@ from mini_agent_mock.scenario.grammar import (
     Text,
 )
 from mini_agent_mock.scenario.grammar import nearest as nearest_name
-from mini_agent_mock.scenario import Branch, Delivery, Scenario, Service, Track, Turn
-from mini_agent_mock.scenario.file_conditions import CONDITIONS
-from mini_agent_mock.scenario.file_turns import DELIVERY_KEYS, TURNS, delivery, template_names
 
 if TYPE_CHECKING:
     import os

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mini_agent_mock.scenario import StatusFault, StreamFault
 from mini_agent_mock.scenario.grammar import (
     Anything,
     Boolean,
@@ -15,7 +16,6 @@ from mini_agent_mock.scenario.grammar import (
     Record,
     Text,
 )
-from mini_agent_mock.scenario import StatusFault, StreamFault
 
 ERROR_TYPES = {
     400: ("invalid_request_error", "Invalid request"),

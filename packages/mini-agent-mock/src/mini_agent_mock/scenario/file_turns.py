@@ -6,6 +6,19 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from mini_agent_mock.scenario import (
+    Arm,
+    Block,
+    Branch,
+    Capture,
+    Delivery,
+    Piece,
+    StatusFault,
+    StreamFault,
+    Turn,
+)
+from mini_agent_mock.scenario.file_conditions import CONDITIONS
+from mini_agent_mock.scenario.file_faults import FAULT
 from mini_agent_mock.scenario.grammar import (
     Anything,
     Choice,
@@ -21,19 +34,6 @@ from mini_agent_mock.scenario.grammar import (
     Regex,
     Text,
 )
-from mini_agent_mock.scenario import (
-    Arm,
-    Block,
-    Branch,
-    Capture,
-    Delivery,
-    Piece,
-    StatusFault,
-    StreamFault,
-    Turn,
-)
-from mini_agent_mock.scenario.file_conditions import CONDITIONS
-from mini_agent_mock.scenario.file_faults import FAULT
 
 STOP_REASONS = (
     "end_turn",
@@ -240,9 +240,7 @@ def _turn(place: Place, **given: Any) -> Turn:
     if not reply and isinstance(fault, StreamFault):
         raise place.error("a stream fault needs a reply that it can strike")
     if reply and isinstance(fault, StatusFault):
-        raise place.error(
-            f"a turn answered with a status has no reply; leave out {reply[0]!r}"
-        )
+        raise place.error(f"a turn answered with a status has no reply; leave out {reply[0]!r}")
     given.pop("comment", None)
     blocks = _blocks(place, given)
     travel = {key.name: given.pop(key.name) for key in DELIVERY_KEYS if key.name in given}

@@ -25,3 +25,13 @@ def _turns(steps: tuple[Turn | Branch, ...]) -> Iterator[Turn]:
                 yield from _turns(arm.turns)
         else:
             yield step
+
+
+def scripted_signatures(scenario: Scenario) -> frozenset[str]:
+    """The thinking signatures that the scenario wrote by hand."""
+    return frozenset(
+        block.body["signature"]
+        for turn in all_turns(scenario)
+        for block in turn.blocks
+        if block.type == "thinking" and isinstance(block.body.get("signature"), str)
+    )
