@@ -115,7 +115,6 @@ class McpServer:
             self.process.stdin.close()
             self.process.wait(timeout=2)
         kill_group(self.process)
-        self.process.wait()
 
 
 @contextmanager

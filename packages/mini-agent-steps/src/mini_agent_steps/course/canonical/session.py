@@ -45,8 +45,9 @@ class SessionStore:
 
 def sessions_folder() -> Path:
     """Name the folder for the sessions of the current folder."""
-    workspace = str(Path.cwd()).strip("/").replace("/", "-")
-    return Path.home() / ".mini-agent" / "sessions" / workspace
+    workspace = Path.cwd()
+    sessions = Path.home() / ".mini-agent" / "sessions"
+    return sessions / workspace.relative_to(workspace.anchor)
 
 
 def new_session() -> SessionStore:

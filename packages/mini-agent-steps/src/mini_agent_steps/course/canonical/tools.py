@@ -10,6 +10,8 @@ from collections.abc import Iterator  # @step >=tools
 from contextlib import suppress  # @step >=tools
 from dataclasses import dataclass  # @step >=tools
 from pathlib import Path
+from tempfile import TemporaryFile  # @step >=tools
+from typing import Any  # @step >=tools
 
 from anthropic.types import ToolParam
 
@@ -33,14 +35,11 @@ def as_tool(function: Callable[..., str]) -> Tool:
         properties[name] = {"type": JSON_TYPES[parameter.annotation]}
         if parameter.default is parameter.empty:
             required.append(name)
+    schema: Any = {"type": "object", "properties": properties, "required": required}
     param: ToolParam = {
         "name": function.__name__,
         "description": inspect.getdoc(function) or "",
-        "input_schema": {
-            "type": "object",
-            "properties": properties,
-            "required": required,
-        },
+        "input_schema": schema,
     }
     return Tool(param, function)
 
@@ -113,29 +112,30 @@ def files(path: str, pattern: str) -> Iterator[Path]:
 
 def run_shell(command: str, timeout: int = 60) -> str:
     """Run a shell command; return its exit code and all it printed."""
-    environment = {k: v for k, v in os.environ.items() if "API_KEY" not in k}
-    with subprocess.Popen(
-        command,
-        shell=True,
-        text=True,
-        errors="replace",
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    ) as process:
+    # A file and not a pipe, which a child left behind could hold open for ever.
+    with TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
+        process = subprocess.Popen(
+            command,
+            shell=True,
+            env={k: v for k, v in os.environ.items() if "API_KEY" not in k},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
         try:
-            output, _ = process.communicate(timeout=timeout)
+            process.wait(timeout)
         finally:
             kill_group(process)
-    return f"exit code {process.returncode}\n{output}"
+        output.seek(0)
+        return f"exit code {process.returncode}\n{output.read()}"
 
 
-def kill_group(process: subprocess.Popen[str]) -> None:
-    """End a process and the children it left, which would hold its pipes open."""
+def kill_group(process: subprocess.Popen[Any]) -> None:
+    """End a process, and all that it started and left."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def tool_registry() -> dict[str, Tool]:
