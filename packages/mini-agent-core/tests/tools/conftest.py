@@ -44,6 +44,12 @@ def wait_until() -> Callable[[Callable[[], object]], None]:
 
 
 @pytest.fixture
+def plain_env() -> dict[str, str]:
+    """The environment for children that cannot write down their coverage where they are."""
+    return {name: value for name, value in os.environ.items() if "COVERAGE" not in name}
+
+
+@pytest.fixture
 def tools(ws: Path) -> Mapping[str, Tool]:
     """The workspace's tools by name; commands run unconfined."""
     return {tool.name: tool for tool in workspace_tools(ws, env=dict(os.environ), sandbox=None)}

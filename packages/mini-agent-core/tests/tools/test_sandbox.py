@@ -62,11 +62,11 @@ def sandbox(request: pytest.FixtureRequest) -> Sandbox:
 
 
 @pytest.fixture
-def confined(ws: Path, sandbox: Sandbox) -> Callable[..., ToolResult]:
+def confined(ws: Path, sandbox: Sandbox, plain_env: dict[str, str]) -> Callable[..., ToolResult]:
     """Run a command confined by a policy, by default the strictest."""
 
     def run(command: str, policy: SandboxPolicy = SandboxPolicy(), **more: float) -> ToolResult:  # noqa: B008 - the policy is frozen
-        tool = RunShell(Setting(Workspace(ws), os.environ), policy=policy, sandbox=sandbox)
+        tool = RunShell(Setting(Workspace(ws), plain_env), policy=policy, sandbox=sandbox)
         return asyncio.run(tool.run({"command": command, **more}, CancelToken()))
 
     return run
@@ -313,18 +313,22 @@ def test_without_any_way_there_is_none() -> None:
     assert find_sandbox(None, without=frozenset({"bubblewrap", "landlock"})) == Sandbox("none")
 
 
-def test_the_launcher_says_what_it_could_not_start(ws: Path) -> None:
+def test_the_launcher_says_what_it_could_not_start(ws: Path, plain_env: dict[str, str]) -> None:
     wrapped = way("landlock").wrap(["no-such-program"], ws, ws, SandboxPolicy())
-    done = subprocess.run(wrapped, capture_output=True, text=True, check=False)
+    done = subprocess.run(wrapped, capture_output=True, text=True, check=False, env=plain_env)
     assert done.returncode == CANNOT
     assert done.stderr == (
         "mini-agent: the command was not started: [Errno 2] No such file or directory\n"
     )
 
 
-def test_code_in_the_workspace_is_not_run_by_the_launcher(ws: Path) -> None:
+def test_code_in_the_workspace_is_not_run_by_the_launcher(
+    ws: Path, plain_env: dict[str, str]
+) -> None:
     for module in ("ctypes", "os", "sitecustomize", "mini_agent_core"):
         (ws / f"{module}.py").write_text("raise SystemExit('hijacked')")
     wrapped = way("landlock").wrap(["echo", "hi"], ws, ws, SandboxPolicy())
-    done = subprocess.run(wrapped, capture_output=True, text=True, check=False, cwd=ws)
+    done = subprocess.run(
+        wrapped, capture_output=True, text=True, check=False, cwd=ws, env=plain_env
+    )
     assert (done.stdout, done.returncode) == ("hi\n", 0)

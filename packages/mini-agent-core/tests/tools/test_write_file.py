@@ -13,7 +13,8 @@ import pytest
 
 from mini_agent_core.cancellation import CancelToken
 from mini_agent_core.messages import ToolResult
-from mini_agent_core.tools import Change, Setting, Workspace, WriteFile
+from mini_agent_core.redaction import Redactor
+from mini_agent_core.tools import Change, Setting, Workspace, WriteFile, workspace_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,7 +117,7 @@ def test_a_read_only_file_is_refused(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can become somebody else")
-def test_a_file_that_the_user_may_not_write_is_refused(ws: Path) -> None:
+def test_a_file_that_the_user_may_not_write_is_refused(ws: Path, plain_env: dict[str, str]) -> None:
     """Renaming a new file over it would succeed, and defeat the protection."""
     (ws / "a").write_text("old\n")
     (ws / "a").chmod(0o644)
@@ -136,13 +137,19 @@ def test_a_file_that_the_user_may_not_write_is_refused(ws: Path) -> None:
         "print(go('write_file', path='a', content='new'))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, str(ws)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", script, str(ws)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=plain_env,
     )
     assert done.stdout == "a: is read-only; nothing was written\n", done.stderr
     assert (ws / "a").read_text() == "old\n"
 
 
-def test_a_write_that_does_not_fit_leaves_the_old_content_whole(ws: Path) -> None:
+def test_a_write_that_does_not_fit_leaves_the_old_content_whole(
+    ws: Path, plain_env: dict[str, str]
+) -> None:
     (ws / "a").write_text("old\n")
     script = (
         "import asyncio, resource, sys; from pathlib import Path;"
@@ -156,7 +163,11 @@ def test_a_write_that_does_not_fit_leaves_the_old_content_whole(ws: Path) -> Non
         "print(go('write_file', path='new/b', content='x' * 20_000))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, str(ws)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", script, str(ws)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=plain_env,
     )
     assert done.stdout.splitlines() == [
         "a: larger than the limit for a file",
@@ -238,3 +249,32 @@ def test_the_preview_of_a_new_file_in_a_new_folder_makes_no_folder(ws: Path) -> 
     tool = WriteFile(Setting(Workspace(ws)))
     assert tool.preview({"path": "new/a", "content": "x\n"}) == Change("new/a", None, "x\n")
     assert names(ws) == []
+
+
+def test_a_secret_that_the_model_never_saw_is_not_overwritten_with_its_mark(ws: Path) -> None:
+    secret = "the-configured-key"
+    (ws / "a").write_text(f"key = {secret}\nport = 1\n")
+    tools = {tool.name: tool for tool in workspace_tools(ws, redact=Redactor([secret]).redact)}
+
+    def call(name: str, **tool_input: str) -> ToolResult:
+        return asyncio.run(tools[name].run(tool_input, CancelToken()))
+
+    seen = call("read_file", path="a").content
+    assert seen == "     1\tkey = [redacted]\n     2\tport = 1"
+    refusal = call("write_file", path="a", content="key = [redacted]\nport = 2\n")
+    assert "holds a secret" in refusal.content
+    assert (
+        "holds a secret"
+        in call("edit_file", path="a", old_text="port", new_text="[redacted]").content
+    )
+    edited = call("edit_file", path="a", old_text="port = 1", new_text="port = 2")
+    assert secret not in edited.content
+    assert (ws / "a").read_text() == f"key = {secret}\nport = 2\n"
+
+
+def test_what_is_written_is_never_redacted(ws: Path) -> None:
+    secret = "the-configured-key"
+    tools = {tool.name: tool for tool in workspace_tools(ws, redact=Redactor([secret]).redact)}
+    content = f"key = {secret}\nmark = [redacted]\n"
+    asyncio.run(tools["write_file"].run({"path": "a", "content": content}, CancelToken()))
+    assert (ws / "a").read_text() == content

@@ -54,6 +54,10 @@ class Invocation:
     env: Mapping[str, str]
     supervisor: str = ""
 
+    def group(self, leader: int) -> ProcessGroup:
+        """Return the group that the started process leads."""
+        return ProcessGroup(leader, self.supervisor)
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -125,22 +129,21 @@ def run_command(invocation: Invocation, timeout: float, stop: StopSignal) -> Out
             )
         finally:
             os.close(writer)
-        run = cleanup.enter_context(_Run(process, reader, stop, invocation.supervisor))
+        run = cleanup.enter_context(_Run(process, invocation.group(process.pid), reader, stop))
         return run.to_its_end(timeout)
 
 
 @dataclass
 class _Run:
     process: subprocess.Popen[bytes]
+    group: ProcessGroup
     reader: int
     stop: StopSignal
-    supervisor: str
     output: HeadAndTail = field(default_factory=HeadAndTail)
     open_output: bool = True
 
     def __enter__(self) -> Self:
         os.set_blocking(self.reader, False)
-        self.group = ProcessGroup(self.process.pid, self.supervisor)
         self.selector = selectors.DefaultSelector()
         self.selector.register(self.reader, selectors.EVENT_READ)
         self.selector.register(self.stop.reader, selectors.EVENT_READ)
@@ -198,7 +201,7 @@ class _Run:
     def _settled(self) -> bool:
         """Whether the group is gone with its leader, or soon after: some may just be leaving."""
         members = self.group.members() or {}
-        only_supervisors = bool(members) and set(members.values()) == {self.supervisor}
+        only_supervisors = bool(members) and set(members.values()) == {self.group.supervisor}
         return self._gone_within(SUPERVISOR_LEAVES if only_supervisors else MEMBERS_LEAVE)
 
     def _end_group(self) -> tuple[int, ...]:

@@ -90,15 +90,16 @@ def read_whole(place: Place) -> Content:
     """
     descriptor, status = open_file(place)
     with os.fdopen(descriptor, "rb", buffering=0) as file:
-        data = file.read(MAX_WHOLE_FILE + 1) if status.st_size <= MAX_WHOLE_FILE else None
-        # A raw read may stop early; a file that grows meanwhile ends at the bound.
-        while data is not None and len(data) <= MAX_WHOLE_FILE:
-            more = file.read(MAX_WHOLE_FILE + 1 - len(data))
+        data, size = b"", status.st_size
+        # It may be growing; one byte more than the limit is enough to know.
+        while size <= MAX_WHOLE_FILE:
+            more = file.read(size + 1 - len(data))
+            data += more
             if not more:
                 return Content(data, status)
-            data += more
+            size = max(size, len(data))
     raise Refusal(
-        f"{show_name(place.path)}: {status.st_size} bytes are too many to hold at once "
+        f"{show_name(place.path)}: {size} bytes are too many to hold at once "
         f"(limit {MAX_WHOLE_FILE}); use run_shell"
     )
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+import stat
 import sys
+from dataclasses import dataclass
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_FLAG, _PATH_BENEATH, _NO_NEW_PRIVS = 1, 1, 38
@@ -20,6 +22,7 @@ _TRUNCATE, _TRUNCATE_SINCE = 1 << 14, 3
 _REFER, _REFER_SINCE = 1 << 13, 2
 _CHANGES = sum(1 << bit for bit in range(4, 13)) | _WRITE_FILE  # remove and make, of every kind
 _MAKE_DEVICES = 1 << 6 | 1 << 11  # through one of its own, the superuser reaches any disk
+_OF_A_FILE = _WRITE_FILE | _TRUNCATE  # the kernel takes no others for what is no folder
 _TCP, _TCP_SINCE = 0b11, 4
 _ABSTRACT_SOCKETS_AND_SIGNALS, _SCOPES_SINCE = 0b11, 6
 
@@ -35,6 +38,39 @@ class _Ruleset(ctypes.Structure):
         ("network", ctypes.c_uint64),
         ("scopes", ctypes.c_uint64),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a kernel is asked to refuse, in its own bits.
+
+    Attributes:
+        files: accesses to files.
+        network: uses of TCP.
+        scopes: reaching processes outside.
+        size: the bytes of the structure that this kernel knows.
+    """
+
+    files: int
+    network: int
+    scopes: int
+    size: int
+
+
+def rules_for(version: int, *, network: bool) -> Rules:
+    """Return what to ask a kernel with this version of Landlock for.
+
+    Raises:
+        OSError: it is too old to keep a command off the network.
+    """
+    if not network and version < _TCP_SINCE:
+        raise OSError("this kernel cannot keep a command off the network")
+    files = _CHANGES
+    files |= _REFER if version >= _REFER_SINCE else 0
+    files |= _TRUNCATE if version >= _TRUNCATE_SINCE else 0
+    scopes = _ABSTRACT_SOCKETS_AND_SIGNALS if version >= _SCOPES_SINCE else 0
+    size = 8 if version < _TCP_SINCE else 16 if version < _SCOPES_SINCE else 24
+    return Rules(files, 0 if network else _TCP, scopes, size)
 
 
 class _Beneath(ctypes.Structure):
@@ -62,28 +98,29 @@ def confine(writable: list[str], *, network: bool) -> None:
         OSError: the kernel has no Landlock, or too old a one for what is asked.
     """
     version = _call(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION_FLAG))
-    if not network and version < _TCP_SINCE:
-        raise OSError("this kernel cannot keep a command off the network")
-    folder = _CHANGES
-    folder |= _REFER if version >= _REFER_SINCE else 0
-    folder |= _TRUNCATE if version >= _TRUNCATE_SINCE else 0
-    scopes = _ABSTRACT_SOCKETS_AND_SIGNALS if version >= _SCOPES_SINCE else 0
-    attributes = _Ruleset(folder, 0 if network else _TCP, scopes)
-    # An older kernel refuses the fields it does not know.
-    size = 8 if version < _TCP_SINCE else 16 if version < _SCOPES_SINCE else 24
+    rules = rules_for(version, network=network)
+    attributes = _Ruleset(rules.files, rules.network, rules.scopes)
     ruleset = _call(
-        _CREATE_RULESET, ctypes.byref(attributes), ctypes.c_size_t(size), ctypes.c_uint32(0)
+        _CREATE_RULESET,
+        ctypes.byref(attributes),
+        ctypes.c_size_t(rules.size),
+        ctypes.c_uint32(0),
     )
-    file = folder & (_WRITE_FILE | _TRUNCATE)
-    for path in [*writable, _SHARED_MEMORY]:
-        _allow(ruleset, path, folder & ~_MAKE_DEVICES)
-    for name in _DEVICES:
-        _allow(ruleset, f"/dev/{name}", file)
+    try:
+        for path in [*writable, _SHARED_MEMORY]:
+            _allow(ruleset, path, rules.files & ~_MAKE_DEVICES)
+        for name in _DEVICES:
+            _allow(ruleset, f"/dev/{name}", rules.files & _OF_A_FILE)
+        _enforce(ruleset)
+    finally:
+        os.close(ruleset)
+
+
+def _enforce(ruleset: int) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "no_new_privs was refused")
     _call(_RESTRICT_SELF, ctypes.c_int(ruleset), ctypes.c_uint32(0))
-    os.close(ruleset)
 
 
 def _allow(ruleset: int, path: str, access: int) -> None:
@@ -91,8 +128,9 @@ def _allow(ruleset: int, path: str, access: int) -> None:
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except FileNotFoundError:
         return
-    rule = _Beneath(access, handle)
     try:
+        is_folder = stat.S_ISDIR(os.fstat(handle).st_mode)
+        rule = _Beneath(access if is_folder else access & _OF_A_FILE, handle)
         _call(
             _ADD_RULE,
             ctypes.c_int(ruleset),

@@ -8,8 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-_PROC = Path("/proc")
-
 
 @dataclass(frozen=True, slots=True)
 class ProcessGroup:
@@ -18,10 +16,12 @@ class ProcessGroup:
     Attributes:
         number: the group's number, which is its first member's process number.
         supervisor: the name of members that ``terminate`` leaves alone.
+        proc: where the system tells of processes, if it does.
     """
 
     number: int
     supervisor: str = ""
+    proc: Path = Path("/proc")
 
     def exists(self) -> bool:
         """Whether a member is alive. The leader must have been waited for if it is over."""
@@ -36,10 +36,10 @@ class ProcessGroup:
 
     def members(self) -> dict[int, str] | None:
         """Return the living members' numbers and names; None where the system does not tell."""
-        if not (_PROC / "self" / "stat").exists():
+        if not (self.proc / "self" / "stat").exists():
             return None
         found = {}
-        for process in _PROC.iterdir():
+        for process in self.proc.iterdir():
             if process.name.isdecimal():
                 with suppress(OSError):
                     record = (process / "stat").read_bytes()

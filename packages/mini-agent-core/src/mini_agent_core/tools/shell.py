@@ -119,7 +119,7 @@ class RunShell:
             return self._setting.result(self._not_started(error), is_error=True)
         finally:
             stop.close()
-        text = self._first_notice() + _account(outcome, timeout, self._setting.redact)
+        text = self._first_notice() + account(outcome, timeout, self._setting.redact)
         return self._setting.result(text, is_error=outcome.end != "exited")
 
     def _invocation(self, command: str) -> Invocation:
@@ -169,7 +169,8 @@ def _encoded(command: str) -> bytes:
     return encoded
 
 
-def _account(outcome: Outcome, timeout: float, redact: Redact) -> str:
+def account(outcome: Outcome, timeout: float, redact: Redact) -> str:
+    """Return what the model is told of a command that ran, ``timeout`` being its limit."""
     output = outcome.output.text(redact)
     lines = [output.removesuffix("\n") if output.strip() else "(no output)"]
     if outcome.end == "timed out":

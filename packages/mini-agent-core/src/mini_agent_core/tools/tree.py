@@ -31,11 +31,13 @@ class Walk:
         everything: whether to enter ignored entries too.
         ignored: entries left out, by the fixed list or by a ``.gitignore``.
         unreadable: folders that could not be listed.
+        max_entries: files and folders to look at, at most.
         cut: whether there was too much, so that something was left out.
     """
 
     workspace: Workspace
     everything: bool = False
+    max_entries: int = MAX_ENTRIES
     ignored: int = 0
     unreadable: int = 0
     cut: bool = False
@@ -99,7 +101,7 @@ class Walk:
 
     def _leave_out(self, rules: IgnoreRules, folder: str, name: str, *, is_folder: bool) -> bool:
         self._entries += 1
-        if self._entries > MAX_ENTRIES:
+        if self._entries > self.max_entries:
             self.cut = True
             return True
         if self.everything:
