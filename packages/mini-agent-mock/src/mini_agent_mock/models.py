@@ -14,6 +14,9 @@ from typing import Any, Literal
 
 Lifecycle = Literal["active", "deprecated", "retired"]
 
+LINES = ("haiku", "sonnet", "opus", "fable", "mythos")
+"""The model lines the SDK's types know; a model of a scenario's own belongs to none."""
+
 _EFFORT = ("low", "medium", "high", "max")
 _EFFORT_XHIGH = ("low", "medium", "high", "xhigh", "max")
 
@@ -59,7 +62,7 @@ class Model:
             "display_name": self.display_name,
             "created_at": f"{self.created}T00:00:00Z",
             "lifecycle": self.lifecycle,
-            "line": self.line,
+            "line": self.line if self.line in LINES else None,
             "max_input_tokens": self.context,
             "max_tokens": self.max_output,
             "deprecated_at": _midnight(self.deprecated),
