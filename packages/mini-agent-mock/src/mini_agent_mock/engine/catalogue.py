@@ -29,12 +29,14 @@ def one_model(wanted: str, extra: tuple[str, ...], *, lenient: bool) -> dict[str
     return model.info()
 
 
-def list_models(parameters: Mapping[str, list[str]], extra: tuple[str, ...]) -> dict[str, Any]:
-    """One page, newest first. Raises `ApiError` 400 for a page that cannot be."""
+def list_models(
+    parameters: Mapping[str, list[str]], extra: tuple[str, ...], *, lenient: bool = False
+) -> dict[str, Any]:
+    """One page, newest first. Raises `ApiError` 400 for a page that cannot be, unless lenient."""
     models = [model.info() for model in (*extra_models(extra).values(), *all_models())]
     ids = {model["id"] for model in models}
     for name in ("after_id", "before_id"):
         wanted = parameters.get(name, [""])[-1]
-        if wanted and wanted not in ids:
+        if wanted and wanted not in ids and not lenient:
             raise invalid_request(f"{name}: unknown model {wanted!r}")
     return page_of(models, parameters)

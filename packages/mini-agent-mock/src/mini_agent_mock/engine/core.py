@@ -295,7 +295,9 @@ class Engine:
 
     def _list_models(self, exchange: LoggedRequest) -> HttpResponse:
         exchange.purpose = "models"
-        exchange.answer = catalogue.list_models(exchange.request.parameters(), self._service.models)
+        exchange.answer = catalogue.list_models(
+            exchange.request.parameters(), self._service.models, lenient=self.lenient
+        )
         return json_response(200, exchange.answer)
 
     def _one_model(self, exchange: LoggedRequest) -> HttpResponse:
