@@ -33,7 +33,7 @@ TIME_LIMIT = 20.0
 
 # What would let the surroundings leak into a run: other credentials, and proxies that catch
 # loopback.
-_SCRUBBED = ("ANTHROPIC_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+_SCRUBBED = ("ANTHROPIC_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_")
 
 
 class Hung(BaseException):
@@ -128,6 +128,9 @@ def environment(
         **kept,
         "HOME": str(home),
         "USERPROFILE": str(home),
+        # Nothing but plain HTTP on loopback is ever asked; reading the machine's certificates
+        # would take a third of a cell's time.
+        "SSL_CERT_DIR": str(home),
         "ANTHROPIC_BASE_URL": base_url,
         "ANTHROPIC_API_KEY": key,
         **extra,
