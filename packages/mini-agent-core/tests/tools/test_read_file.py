@@ -32,7 +32,7 @@ def test_a_part_is_shown_with_what_comes_before_and_after(ws: Path, ok: Callable
     assert ok("read_file", path="a", offset=3, limit=2) == (
         "     3\tline 3\n     4\tline 4\n[lines 3-4 of 10; read on with offset 5]"
     )
-    assert ok("read_file", path="a", offset=9) == (
+    assert ok("read_file", path="a", offset=9.0) == (
         "     9\tline 9\n    10\tline 10\n[lines 9-10 of 10]"
     )
 

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 import mini_agent_core.tools
+from mini_agent_core import run_agent_sync
 from mini_agent_core.cancellation import CancelToken
 from mini_agent_core.errors import ConfigurationError
+from mini_agent_core.messages import ToolCall, ToolMessage
 from mini_agent_core.redaction import Redactor
+from mini_agent_core.testing import ScriptedClient, call_reply, text_reply
 from mini_agent_core.tools import workspace_tools
 
 if TYPE_CHECKING:
@@ -96,6 +99,21 @@ def test_a_secret_is_in_no_result(ws: Path, name: str, tool_input: dict[str, str
     content = asyncio.run(tool.run(tool_input, CancelToken())).content
     assert "configured" not in content
     assert "the-conf" not in content
+
+
+def test_two_edits_of_one_file_in_one_reply_both_land_in_call_order(ws: Path) -> None:
+    (ws / "a").write_text("one\n")
+    edits = [("one", "two"), ("two", "three"), ("one", "four")]
+    calls = [
+        ToolCall(f"call_{number}", "edit_file", {"path": "a", "old_text": old, "new_text": new})
+        for number, (old, new) in enumerate(edits)
+    ]
+    client = ScriptedClient(call_reply(*calls), text_reply("done"))
+    result = run_agent_sync("edit", client=client, system="", tools=workspace_tools(ws))
+    assert (ws / "a").read_text() == "three\n"
+    results = [message for message in result.messages if isinstance(message, ToolMessage)]
+    assert [message.tool_call_id for message in results] == ["call_0", "call_1", "call_2"]
+    assert [message.result.is_error for message in results] == [False, False, True]
 
 
 def test_there_is_no_shell_on_windows(ws: Path, monkeypatch: pytest.MonkeyPatch) -> None:

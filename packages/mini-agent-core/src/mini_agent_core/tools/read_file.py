@@ -53,7 +53,11 @@ class ReadFile(WorkspaceTool):
 
     def work(self, tool_input: Mapping[str, Any], cancel: CancelToken) -> str:
         """Return the lines and what is left out; see ``WorkspaceTool.work``."""
-        offset, limit = tool_input.get("offset", 1), tool_input.get("limit", DEFAULT_LINES)
+        # JSON Schema counts 2.0 as an integer.
+        offset, limit = (
+            int(tool_input.get("offset", 1)),
+            int(tool_input.get("limit", DEFAULT_LINES)),
+        )
         with self._setting.workspace.place(file_path(tool_input)) as place:
             descriptor, status = open_file(place)
             with os.fdopen(descriptor, "rb") as file:

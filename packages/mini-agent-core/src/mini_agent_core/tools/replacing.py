@@ -76,7 +76,10 @@ def replace_text(original: str, old: str, new: str, *, every: bool) -> Edited:
         raise Refusal(f"the edit would make the file longer than {MAX_EDITED_CHARS} characters")
     if verbatim:
         return Edited(original.replace(old, new), places)
-    return Edited("".join(_pieces(original, view, old, new)), places)
+    edited = "".join(_pieces(original, view, old, new))
+    if _LINE_END.sub("\n", edited) != view.text.replace(old, _LINE_END.sub("\n", new)):
+        raise Refusal("the edit would join a lone \\r and a \\n of the file into one line end")
+    return Edited(edited, places)
 
 
 def _places(text: str, old: str, *, every: bool) -> int:
