@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pexpect  # type: ignore[import-untyped]  # it ships no types
+import pyte
 import pytest
 
 from mini_agent_cli.assembly import Parts, tools_of_the_core
@@ -17,7 +21,7 @@ from mini_agent_core.testing import ScriptedClient
 from mini_agent_mock import MockServer, Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from mini_agent_cli.settings.resolve import Settings
 
@@ -66,6 +70,99 @@ class Place:
         return client
 
 
+PROGRAM = Path(sys.executable).with_name("mini-agent")
+PATIENCE = 15.0
+"""The longest any screen is waited for, in seconds: far beyond what it takes."""
+
+
+class Terminal:
+    """A program at a terminal of so many columns and rows."""
+
+    CTRL_C, CTRL_D, ENTER, ESCAPE = "\x03", "\x04", "\r", "\x1b"
+    PASTE_START, PASTE_END = "\x1b[200~", "\x1b[201~"
+
+    def __init__(
+        self, argv: list[str], env: Mapping[str, str], cwd: Path, columns: int = 90, rows: int = 50
+    ) -> None:
+        self.screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self.screen)
+        self.child = pexpect.spawn(
+            str(PROGRAM),
+            argv,
+            env={
+                "TERM": "xterm-256color",
+                "PYTHONUNBUFFERED": "1",
+                **coverage_of(os.environ),
+                **env,
+            },
+            cwd=str(cwd),
+            dimensions=(rows, columns),
+            timeout=PATIENCE,
+        )
+        self.screen.write_process_input = self.send  # type: ignore[method-assign, assignment]  # pyte's own way to answer
+
+    def send(self, keys: str) -> None:
+        """Press keys."""
+        self.child.send(keys.encode())
+
+    def say(self, text: str) -> None:
+        """Type a line and send it."""
+        self.send(text)
+        self.wait_for(lambda shown: text in shown)
+        self.send(self.ENTER)
+
+    @property
+    def text(self) -> str:
+        """What the screen shows, without trailing blanks."""
+        return "\n".join(line.rstrip() for line in self.screen.display).rstrip()
+
+    def wait_for(self, wanted: str | Callable[[str], object]) -> str:
+        """Wait until the screen shows the text, or what the function is true of; return it."""
+        holds = wanted if callable(wanted) else lambda shown: wanted in shown
+        deadline = time.monotonic() + PATIENCE
+        while not holds(self.text):
+            assert time.monotonic() < deadline, f"never seen: {wanted}\n{self.text}"
+            if not self._read() and not holds(self.text):
+                raise AssertionError(f"the program ended before {wanted}\n{self.text}")
+        return self.text
+
+    def wait_for_prompt(self) -> str:
+        """Wait until the last line is an empty prompt and nothing is being done."""
+
+        def idle(shown: str) -> bool:
+            *_, above, last = ["", *shown.split("\n")]
+            return last.strip() == ">" and not above.startswith("· ")
+
+        return self.wait_for(idle)
+
+    def wait_for_end(self) -> int:
+        """Wait until the program has ended; return its exit code."""
+        deadline = time.monotonic() + PATIENCE
+        while self._read():
+            assert time.monotonic() < deadline, f"it never ended\n{self.text}"
+        self.child.wait()
+        status = self.child.exitstatus
+        return status if status is not None else -(self.child.signalstatus or 0)
+
+    def _read(self) -> bool:
+        try:
+            self._stream.feed(self.child.read_nonblocking(65536, timeout=0.2))
+        except pexpect.TIMEOUT:
+            return True
+        except pexpect.EOF:
+            return False
+        return True
+
+    def close(self) -> None:
+        """End the program if it still runs."""
+        self.child.close(force=True)
+
+
+def coverage_of(env: Mapping[str, str]) -> dict[str, str]:
+    """Return what a child process needs to be measured as well, when its parent is."""
+    return {name: value for name, value in env.items() if name.startswith("COVERAGE_")}
+
+
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     workspace = tmp_path / "project"
@@ -96,3 +193,21 @@ def serve() -> Iterator[Callable[..., MockServer]]:
     yield start
     for server in running:
         server.__exit__(None, None, None)
+
+
+@pytest.fixture
+def open_terminal(place: Place) -> Iterator[Callable[..., Terminal]]:
+    """Start the program in a terminal, against a server if one is given."""
+    opened: list[Terminal] = []
+
+    def start(server: MockServer | None, *argv: str, columns: int = 90, **env: str) -> Terminal:
+        address = {"ANTHROPIC_BASE_URL": server.base_url} if server is not None else {}
+        terminal = Terminal(
+            list(argv), {**place.env, **address, **env}, place.workspace, columns=columns
+        )
+        opened.append(terminal)
+        return terminal
+
+    yield start
+    for terminal in opened:
+        terminal.close()

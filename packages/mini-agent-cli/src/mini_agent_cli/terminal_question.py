@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from mini_agent_cli.permissions.gate import Reply
-from mini_agent_cli.render.question import ANSWERS, question_lines
+from mini_agent_cli.render.question import ANSWERS, question_lines, reply_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,8 @@ class TerminalAsker:
     async def _ask_for_a_key(self) -> Reply:
         with _single_keys(self._descriptor()):
             while True:
-                key = (await self._bytes()).decode("utf-8", "replace")[:1].lower()
+                typed = (await self._bytes()).decode("utf-8", "replace")
+                key = typed[:1].lower()
                 if key in ANSWERS:
                     self._host.say(f"  {ANSWERS[key].said}")
                     return ANSWERS[key].reply
@@ -59,21 +60,17 @@ class TerminalAsker:
             return Reply(yes=False)
         self._host.stderr.write("  no, because (Enter to leave it open): ")
         self._host.stderr.flush()
-        return Reply(yes=False, reason=(await self._line()).strip())
+        return Reply(yes=False, reason=(await self._line(typed[1:])).strip())
 
     async def _ask_for_a_line(self) -> Reply:
-        answer = (await self._line()).strip().lower()
-        if answer in ANSWERS:
-            return ANSWERS[answer].reply
-        known = next((a for a in ANSWERS.values() if a.word == answer), None)
-        return known.reply if known is not None else Reply(yes=False)
+        return reply_in_words((await self._line()).strip().lower())
 
     def _descriptor(self) -> int:
         assert self._host.stdin is not None  # whoever cannot be asked has no asker
         return self._host.stdin.fileno()
 
-    async def _line(self) -> str:
-        taken = b""
+    async def _line(self, begun: str = "") -> str:
+        taken = begun.encode()
         while not taken.endswith((b"\n", b"\r")):
             more = await self._bytes()
             if not more:

@@ -62,3 +62,11 @@ def _what_would_happen(call: ToolCall, style: Style, workspace: Path) -> list[st
         before, after = proposed_change(call.name, call.input, workspace)
         return render_diff(before, after, style)
     return []
+
+
+def reply_in_words(answer: str) -> Reply:
+    """Return what a typed answer means. Only the words for yes mean yes."""
+    for key, known in ANSWERS.items():
+        if answer in (key, known.word):
+            return known.reply
+    return Reply(yes=False)

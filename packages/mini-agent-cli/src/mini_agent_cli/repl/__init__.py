@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mini_agent_cli.assembly import Parts, Service
     from mini_agent_cli.host import Host
     from mini_agent_cli.repl.conversation import Conversation
+    from mini_agent_cli.repl.plain import PlainScreen
     from mini_agent_cli.repl.screen import Screen
     from mini_agent_cli.settings.resolve import Settings
     from mini_agent_core.session import Session
@@ -87,11 +88,16 @@ async def _converse(
     return code
 
 
-def _screen(settings: Settings, host: Host) -> Screen:
+def _screen(settings: Settings, host: Host) -> Screen | PlainScreen:
     from mini_agent_cli.render.style import Style
-    from mini_agent_cli.repl.screen import Screen
 
     style = Style.of(host.stdout, host.env)
+    if host.env.get("TERM") == "dumb":
+        from mini_agent_cli.repl.plain import PlainScreen
+
+        return PlainScreen(host, style)
+    from mini_agent_cli.repl.screen import Screen
+
     history = None
     with suppress(CliError):
         history = workspace_folder(host.env, settings.workspace) / "history"

@@ -14,8 +14,8 @@ from mini_agent_cli.main import describe
 from mini_agent_cli.model_errors import advise
 from mini_agent_cli.outcome import explain
 from mini_agent_cli.render.escape import visible
+from mini_agent_cli.repl.left import Left
 from mini_agent_cli.repl.recent import recent_lines
-from mini_agent_cli.repl.screen import Left
 from mini_agent_cli.repl.view import View
 from mini_agent_cli.signals import GRACE
 from mini_agent_core.cancellation import CancelToken
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mini_agent_cli.host import Host
     from mini_agent_cli.permissions.gate import Reply
     from mini_agent_cli.permissions.policy import Ruling
+    from mini_agent_cli.repl.plain import PlainScreen
     from mini_agent_cli.repl.screen import Screen
     from mini_agent_cli.sessions.store import SessionStore
     from mini_agent_cli.settings.resolve import Settings
@@ -46,7 +47,7 @@ class Conversation:
     def __init__(
         self,
         kit: AgentKit,
-        screen: Screen,
+        screen: Screen | PlainScreen,
         host: Host,
         store: SessionStore | None,
         make_client: Callable[[Settings], ModelClient],

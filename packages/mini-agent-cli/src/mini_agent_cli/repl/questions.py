@@ -1,7 +1,7 @@
 """Questions in a conversation: answered by one key, or by a line where words are wanted.
 
 A question that appears while somebody is typing must not take the next letter for an answer.
-For a moment keys go on into the line, and only then they answer.
+For a moment keys go on into the line; they answer once the keys are shown.
 """
 
 from __future__ import annotations
@@ -29,8 +29,13 @@ class _Open:
     prompt: str
     since: float
     answer: asyncio.Future[str]
-    by_line: bool
+    keys: str
     draft: str = ""
+
+    @property
+    def by_line(self) -> bool:
+        """Whether a line answers, not a key."""
+        return not self.keys
 
 
 class Questions:
@@ -60,7 +65,9 @@ class Questions:
 
     def prompt(self) -> str:
         """Return what stands in front of the line while a question is open."""
-        return self._open.prompt if self._open is not None else ""
+        if self._open is None:
+            return ""
+        return self._open.prompt + (self._open.keys if self.takes_a_key else "")
 
     def answer(self, text: str) -> None:
         """Answer the open question, if there is one."""
@@ -69,15 +76,15 @@ class Questions:
 
     async def ask_for_line(self, prompt: str) -> str:
         """Return the line that is typed after ``prompt``; empty if it was broken off."""
-        return await self._ask(prompt, by_line=True)
+        return await self._ask(prompt)
 
     async def ask_about_call(self, call: ToolCall, ruling: Ruling, workspace: Path) -> Reply:
         """Show the call and return whether it may run."""
         style = self._screen.style
         for line in question_lines(call, ruling, style, workspace)[:-1]:
             self._screen.print(line)
-        prompt = style.paint("Allow this?", "yellow", "bold") + keys_line(ruling) + " "
-        key = await self._ask(prompt, by_line=False)
+        prompt = style.paint("Allow this?", "yellow", "bold")
+        key = await self._ask(prompt, keys_line(ruling) + " ")
         if key in ANSWERS:
             self._screen.print(style.paint(f"  {ANSWERS[key].said}", "dim"))
             return ANSWERS[key].reply
@@ -88,10 +95,11 @@ class Questions:
         self._screen.print(style.paint(f"  no{': ' if reason else ''}{reason}", "dim"))
         return Reply(yes=False, reason=reason)
 
-    async def _ask(self, prompt: str, *, by_line: bool) -> str:
+    async def _ask(self, prompt: str, keys: str = "") -> str:
         loop = asyncio.get_running_loop()
-        opened = _Open(prompt, loop.time(), loop.create_future(), by_line)
-        if by_line:
+        opened = _Open(prompt, loop.time(), loop.create_future(), keys)
+        loop.call_later(self._quiet, self._screen.redraw)
+        if opened.by_line:
             opened.draft, self._screen.buffer_text = self._screen.buffer_text, ""
         self._open = opened
         self._screen.live([])
@@ -99,5 +107,5 @@ class Questions:
             return await opened.answer
         finally:
             self._open = None
-            if by_line:
+            if opened.by_line:
                 self._screen.buffer_text = opened.draft

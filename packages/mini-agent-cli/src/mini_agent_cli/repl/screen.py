@@ -19,6 +19,7 @@ from prompt_toolkit.shortcuts import PromptSession
 
 from mini_agent_cli.repl.completion import InputCompleter
 from mini_agent_cli.repl.keys import key_bindings
+from mini_agent_cli.repl.left import Left
 from mini_agent_cli.repl.questions import Questions
 
 if TYPE_CHECKING:
@@ -33,14 +34,6 @@ if TYPE_CHECKING:
 
 REDRAW = 0.05
 """The shortest time between two drawings of the prompt, in seconds."""
-
-
-class Left(Exception):
-    """Raised when the user leaves. ``code`` is the exit code."""
-
-    def __init__(self, code: int = 0) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 class Screen:
@@ -64,6 +57,7 @@ class Screen:
         self.questions = Questions(self)
         self.interrupt: Callable[[], bool] = lambda: False
         self._host = host
+        self._left: Left | None = None
         self._waiting: list[str] = []
         self._printing = asyncio.Event()
         self._live: list[str] = []
@@ -109,11 +103,15 @@ class Screen:
             Left: the user leaves, or the terminal is gone.
         """
         try:
-            return await self._session.prompt_async(handle_sigint=True)
+            text = await self._session.prompt_async(
+                handle_sigint=True, pre_run=self._leave_if_told_to
+            )
         except EOFError:
             raise Left from None
         except KeyboardInterrupt:
             return ""
+        self.buffer_text = ""
+        return text
 
     def print(self, text: str) -> None:
         """Print lines above the prompt, in the order of the calls."""
@@ -143,6 +141,10 @@ class Screen:
         self._live = lines
         self._session.app.invalidate()
 
+    def redraw(self) -> None:
+        """Draw the prompt anew, soon."""
+        self._session.app.invalidate()
+
     def doing(self, what: str) -> None:
         """Show what the agent does, with the time it takes; an empty text ends it."""
         if what != self._doing:
@@ -151,8 +153,13 @@ class Screen:
 
     def leave(self, code: int = 0) -> None:
         """Have ``read`` raise ``Left``."""
-        if self._session.app.is_running:
-            self._session.app.exit(exception=Left(code))
+        self._left = Left(code)
+        self._leave_if_told_to()
+
+    def _leave_if_told_to(self) -> None:
+        app = self._session.app
+        if self._left is not None and app.is_running and not app.is_done:
+            app.exit(exception=self._left)
 
     def _message(self) -> ANSI:
         lines = [self.style.paint(line, "dim") for line in self._live]

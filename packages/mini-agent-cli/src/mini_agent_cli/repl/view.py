@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mini_agent_cli.render.style import Style
+    from mini_agent_cli.repl.plain import PlainScreen
     from mini_agent_cli.repl.screen import Screen
     from mini_agent_core.events import RunEvent
 
@@ -32,7 +33,7 @@ LIVE_LINES = 6
 class View:
     """Prints what is finished above the prompt and keeps the rest live in the prompt itself."""
 
-    def __init__(self, screen: Screen, style: Style, workspace: Path) -> None:
+    def __init__(self, screen: Screen | PlainScreen, style: Style, workspace: Path) -> None:
         self.progress = Progress(screen.print, style, workspace)
         self._screen = screen
         self._style = style
