@@ -39,7 +39,7 @@ BEFORE_THE_BODY = (
         Attempt(body(), headers={"anthropic-beta": "nonsense"}),
         "Unexpected value(s) `nonsense` for the `anthropic-beta` header. Please consult our "
         "documentation at docs.claude.com or try again without the header.",
-        Attempt(body(), headers={"anthropic-beta": "effort-2025-11-24, output-300k-2026-03-24"}),
+        Attempt(body(), headers={"anthropic-beta": "effort-2025-11-24, claude-code-20250219"}),
     ),
     Case(
         "body_size",

@@ -48,7 +48,7 @@ declare(
 MAX_DEPTH = 200
 """Nesting the mock takes. The service's own limit is not published."""
 
-_BETA_NAME = re.compile(r"[a-z0-9]+(?:[-.][a-z0-9]+)*-\d{4}-\d{2}-\d{2}")
+_BETA_NAME = re.compile(r"[a-z0-9]+(?:[-.][a-z0-9]+)*-(?:\d{4}-\d{2}-\d{2}|\d{8})")
 
 
 def validate_headers(
