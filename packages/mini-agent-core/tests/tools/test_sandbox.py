@@ -254,6 +254,46 @@ def test_a_process_that_left_the_group_goes_with_its_namespace(
     assert not any(b"74.5" in command for command in commands)
 
 
+@pytest.mark.parametrize("sandbox", WAYS[:2], indirect=True)
+def test_hidden_files_folders_and_sockets_are_not_seen(
+    ws: Path, confined: Callable[..., ToolResult]
+) -> None:
+    keys, note = ws.parent / "neighbour", ws.parent / "note"
+    note.write_text("a note\n")
+    hidden = SandboxPolicy(hidden=(keys, note, ws.parent / "missing"))
+    seen = confined("ls ../neighbour; cat ../note; touch ../neighbour/x; echo $?", hidden)
+    assert seen.content.splitlines()[-2:] == ["0", "[exit code 0]"]  # into a folder of its own
+    assert "secret.txt" not in seen.content
+    assert "a note" not in seen.content
+    assert names(keys) == ["secret.txt"]
+
+
+def test_a_service_behind_a_hidden_socket_cannot_be_asked(
+    ws: Path, confined: Callable[..., ToolResult], sandbox: Sandbox
+) -> None:
+    command = (
+        'python3 -c "import socket; s = socket.socket(socket.AF_UNIX);'
+        "s.connect('../neighbour/s'); print('connected')\""
+    )
+    with socket.socket(socket.AF_UNIX) as service, pytest.MonkeyPatch.context() as there:
+        there.chdir(ws.parent / "neighbour")  # the address of a socket is short
+        service.bind("s")
+        service.listen()
+        open_door = confined(command).content
+        closed = confined(command, SandboxPolicy(hidden=(ws.parent / "neighbour" / "s",))).content
+    assert open_door == "connected\n[exit code 0]"
+    assert ("connected" in closed) == (sandbox.kind == "landlock")
+
+
+def test_the_agents_own_environment_cannot_be_read(ws: Path, sandbox: Sandbox) -> None:
+    """It may hold the key that was kept out of the command's own."""
+    assert b"HOME=" in Path("/proc/self/environ").read_bytes()
+    tool = RunShell(Setting(Workspace(ws)), policy=SandboxPolicy(), sandbox=sandbox)
+    command = f"cat /proc/{os.getpid()}/environ; echo; cat /proc/$PPID/environ"
+    seen = asyncio.run(tool.run({"command": command}, CancelToken()))
+    assert "HOME=" not in seen.content
+
+
 def test_the_machines_own_way_is_found_by_the_tool(ws: Path) -> None:
     way("bubblewrap")
     tools = workspace_tools(ws, env=dict(os.environ))

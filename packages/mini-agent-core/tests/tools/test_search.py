@@ -336,6 +336,30 @@ def test_a_child_that_breaks_down_is_an_error_result(
     assert "broke down" in result.content
 
 
+def test_a_search_that_cannot_be_started_is_an_error_result(
+    ws: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.executable", str(ws / "missing"))
+    result = asyncio.run(ListFiles(Setting(Workspace(ws))).run({}, CancelToken()))
+    assert result.is_error
+    assert result.content == "the search could not be started: No such file or directory"
+
+
+@pytest.mark.parametrize("tool", ["list_files", "grep_search"])
+def test_a_workspace_that_is_gone_is_said_to_be(
+    ws: Path, refused: Callable[..., str], tool: str
+) -> None:
+    ws.rmdir()
+    assert refused(tool, **({"pattern": "x"} if tool == "grep_search" else {})) == (
+        f"workspace {ws.resolve()}: not a folder"
+    )
+
+
+def test_a_pattern_that_takes_all_memory_fails_alone(ws: Path, refused: Callable[..., str]) -> None:
+    plant(ws, "a", text="ab" * 7_000_000)
+    assert "broke down" in refused("grep_search", pattern="(?:(a)|(b))*c")
+
+
 def test_code_in_the_workspace_is_not_run_by_the_search(ws: Path, ok: Callable[..., str]) -> None:
     for module in ("json", "re", "pathspec", "fnmatch", "sitecustomize", "mini_agent_core"):
         (ws / f"{module}.py").write_text("raise SystemExit('hijacked')")

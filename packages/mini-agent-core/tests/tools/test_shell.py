@@ -390,9 +390,10 @@ def test_a_scratch_folder_that_is_none_is_a_wrong_setting(ws: Path) -> None:
 
 
 def test_commands_of_one_process_run_side_by_side(tools: Mapping[str, Tool]) -> None:
-    async def both() -> list[ToolResult]:
-        # Each waits for the other's file: one after the other would never end.
-        commands = ("touch a; until [ -e b ]; do :; done", "touch b; until [ -e a ]; do :; done")
+    async def all_of_them() -> list[ToolResult]:
+        # Each waits for the files of all: with fewer at a time this would never end.
+        wait = "until [ $(ls | wc -l) = 12 ]; do sleep 0.05; done"
+        commands = [f"touch {number}; {wait}" for number in range(12)]
         async with asyncio.timeout(30):
             return await asyncio.gather(
                 *(
@@ -401,7 +402,9 @@ def test_commands_of_one_process_run_side_by_side(tools: Mapping[str, Tool]) -> 
                 )
             )
 
-    assert [result.content for result in asyncio.run(both())] == ["(no output)\n[exit code 0]"] * 2
+    assert [result.content for result in asyncio.run(all_of_them())] == [
+        "(no output)\n[exit code 0]"
+    ] * 12
 
 
 @pytest.mark.parametrize("without", ["pidfd_open"])

@@ -28,6 +28,8 @@ _ABSTRACT_SOCKETS_AND_SIGNALS, _SCOPES_SINCE = 0b11, 6
 
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
 _SHARED_MEMORY = "/dev/shm"
+_DROP_FROM_BOUNDING_SET, _CAPABILITIES = 24, 64
+_ROOTS_NEEDS = (0, 1, 3, 4)  # to write to files of others: CHOWN, DAC_OVERRIDE, FOWNER, FSETID
 CANNOT = 125
 """Exit code where the command could not be confined; it was not started then."""
 
@@ -118,6 +120,11 @@ def confine(writable: list[str], *, network: bool) -> None:
 
 def _enforce(ruleset: int) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
+    if os.geteuid() == 0:
+        # Otherwise the superuser could look into processes outside, keys and all.
+        for capability in range(_CAPABILITIES):
+            if capability not in _ROOTS_NEEDS:
+                libc.prctl(_DROP_FROM_BOUNDING_SET, capability, 0, 0, 0)
     if libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "no_new_privs was refused")
     _call(_RESTRICT_SELF, ctypes.c_int(ruleset), ctypes.c_uint32(0))

@@ -26,6 +26,15 @@ if TYPE_CHECKING:
 SandboxKind = Literal["bubblewrap", "landlock", "none"]
 _PROBE_TIMEOUT = 10.0
 
+HELPFUL_SOCKETS = (
+    "/run/user",
+    "/run/dbus",
+    "/run/docker.sock",
+    "/run/containerd",
+    "/run/podman",
+)
+"""Where services listen that start programs for whoever asks, outside of any sandbox."""
+
 
 @dataclass(frozen=True, slots=True)
 class SandboxPolicy:
@@ -34,10 +43,13 @@ class SandboxPolicy:
     Attributes:
         writable: folders it may write to besides the workspace and the scratch folder.
         network: whether it may reach the network.
+        hidden: files and folders it does not see, such as keys, and sockets through which it
+            could have others act for it. Bubblewrap only: Landlock leaves reading free.
     """
 
     writable: tuple[Path, ...] = ()
     network: bool = False
+    hidden: tuple[Path, ...] = tuple(map(Path, HELPFUL_SOCKETS))
 
 
 DEFAULT_POLICY = SandboxPolicy()
@@ -70,19 +82,24 @@ class Sandbox:
         folders = (workspace, scratch, *policy.writable)
         writable = [str(folder.resolve()) for folder in folders]
         if self.kind == "bubblewrap":
-            return [*self._bubblewrap(writable, policy.network), *argv]
+            return [*self._bubblewrap(writable, policy), *argv]
         if self.kind == "landlock":
             options = ["--network"] if policy.network else []
             launcher = python_child("mini_agent_core.tools.landlock", *options, *writable, "--")
             return [*launcher, *argv]
         return list(argv)
 
-    def _bubblewrap(self, writable: Sequence[str], network: bool) -> list[str]:
+    def _bubblewrap(self, writable: Sequence[str], policy: SandboxPolicy) -> list[str]:
         command = [self.program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+        for hidden in policy.hidden:
+            if hidden.is_dir():
+                command += ["--tmpfs", str(hidden.resolve())]
+            elif hidden.exists():
+                command += ["--ro-bind", "/dev/null", str(hidden.resolve())]
         for path in writable:
             command += ["--bind-try", path, path]
         command += ["--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"]
-        command += [] if network else ["--unshare-net"]
+        command += [] if policy.network else ["--unshare-net"]
         # With its capabilities the superuser could mount everything writable again.
         command += ["--cap-drop", "ALL"]
         if self.own_users:

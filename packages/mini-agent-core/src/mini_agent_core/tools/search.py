@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import subprocess
 from abc import ABC, abstractmethod
@@ -14,6 +13,7 @@ from mini_agent_core.tools.base import object_schema
 from mini_agent_core.tools.child import python_child
 from mini_agent_core.tools.search_worker import MAX_FILES, MAX_MATCH_CHARS, MAX_MATCHES
 from mini_agent_core.tools.text import Refusal, cut_line, show_name
+from mini_agent_core.tools.threads import in_own_thread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,10 +69,10 @@ class SearchTool(ABC):
         return self._setting.result("\n".join([*self._lines(answer), *_notes(answer)]))
 
     async def _ask(self, request: bytes, cancel: CancelToken) -> Mapping[str, Any]:
-        worker = await asyncio.to_thread(self._start_worker)
+        worker = await in_own_thread(self._start_worker)
         forget = cancel.on_cancel(worker.kill)
         try:
-            written = await asyncio.to_thread(_converse, worker, request, self._time_limit)
+            written = await in_own_thread(lambda: _converse(worker, request, self._time_limit))
         finally:
             forget()
             worker.kill()  # if it is the waiting that was given up, the search must not go on
@@ -91,14 +91,16 @@ class SearchTool(ABC):
         return answer
 
     def _start_worker(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            python_child("mini_agent_core.tools.search_worker"),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=self._setting.workspace.root,
-            env=dict(self._setting.env),
-        )
+        try:
+            return subprocess.Popen(
+                python_child("mini_agent_core.tools.search_worker"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=dict(self._setting.env),
+            )
+        except OSError as error:
+            raise Refusal(f"the search could not be started: {error.strerror}") from error
 
     @abstractmethod
     def _request(self, tool_input: Mapping[str, Any]) -> dict[str, Any]:

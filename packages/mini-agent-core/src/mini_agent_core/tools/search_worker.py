@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mini_agent_core.errors import ConfigurationError
 from mini_agent_core.tools.contents import read_whole
 from mini_agent_core.tools.globbing import matcher
 from mini_agent_core.tools.text import SLACK, Refusal, show_name
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 MAX_FILES = 1_000
 MAX_MATCHES = 200
 MAX_MATCH_CHARS = 250
+MAX_MEMORY = 1024**3
+"""Bytes of address space."""
 
 Answer = dict[str, Any]
 
@@ -54,7 +57,7 @@ def search(request: Mapping[str, Any]) -> Answer:
             "unreadable": walk.unreadable + answer.get("unreadable", 0),
             "cut": walk.cut,
         }
-    except Refusal as no:
+    except (Refusal, ConfigurationError) as no:
         return {"refusal": str(no)}
 
 
@@ -152,5 +155,17 @@ class _Matches:
 
 def main() -> None:
     """Answer the request on standard input."""
+    _limit_memory()
     answer = search(json.loads(sys.stdin.buffer.read()))
     sys.stdout.write(json.dumps(answer))
+
+
+def _limit_memory() -> None:
+    """Have a pattern that takes memory without end fail, instead of the machine."""
+    try:
+        import resource  # not on Windows
+    except ImportError:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = MAX_MEMORY if hard == resource.RLIM_INFINITY else min(MAX_MEMORY, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))

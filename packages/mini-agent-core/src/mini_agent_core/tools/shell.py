@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import signal
 import tempfile
@@ -16,6 +15,7 @@ from mini_agent_core.tools.base import object_schema
 from mini_agent_core.tools.command import Invocation, Outcome, StopSignal, run_command
 from mini_agent_core.tools.sandbox import Sandbox, SandboxPolicy, find_sandbox
 from mini_agent_core.tools.text import Refusal, show_name
+from mini_agent_core.tools.threads import in_own_thread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,7 +95,7 @@ class RunShell:
         stop = StopSignal()
         forget = cancel.on_cancel(stop.set)
         try:
-            return await asyncio.to_thread(self._answer, tool_input, stop)
+            return await in_own_thread(lambda: self._answer(tool_input, stop))
         finally:
             forget()
             stop.set()  # if it is the waiting that was given up, the command must not go on
