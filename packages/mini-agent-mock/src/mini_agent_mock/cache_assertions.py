@@ -49,18 +49,18 @@ def _items(source: Any) -> Iterable[Any]:
 def _usage_of(item: Any) -> Mapping[str, Any] | None:
     """The usage in a usage, a message, a log record or an object with such an attribute."""
     if isinstance(item, Mapping):
-        if "input_tokens" in item:
+        if "cache_read_input_tokens" in item:  # the answer of count_tokens has no such field
             return item
         for key in ("usage", "message"):
             inner = item.get(key)
             if inner is not None:
                 return _usage_of(inner)
         return None
-    for name in ("usage", "message", "reply"):
+    for name in ("usage", "message", "answer"):
         inner = getattr(item, name, None)
         if inner is not None:
             return _usage_of(inner)
-    if hasattr(item, "input_tokens"):
+    if hasattr(item, "cache_read_input_tokens"):
         return {name: getattr(item, name, 0) for name in _FIELDS}
     return None
 

@@ -276,7 +276,30 @@ def test_the_rate_is_found_in_messages_records_objects_and_files(tmp_path: Path)
     assert_cache_hit_rate(str(log), 1.0)
     assert_cache_hit_rate([{"usage": good}] * 2, 1.0)
     assert_cache_hit_rate([SimpleNamespace(usage=SimpleNamespace(**good))] * 2, 1.0)
-    assert_cache_hit_rate([SimpleNamespace(reply={"usage": good})] * 2, 1.0)
+    assert_cache_hit_rate([SimpleNamespace(answer={"usage": good})] * 2, 1.0)
+
+
+def test_counting_tokens_is_no_request_to_judge() -> None:
+    with pytest.raises(ValueError, match="0 with usage"):
+        assert_cache_hit_rate([SimpleNamespace(answer={"input_tokens": 5})], 0.0, skip=0)
+
+
+def test_the_requests_of_a_run_can_be_judged() -> None:
+    from mini_agent_mock import Engine, Scenario
+    from mini_agent_mock.http import HttpRequest
+
+    engine = Engine(Scenario.parse([{"text": "a", "repeat": "always"}]))
+    headers = {"x-api-key": "k", "anthropic-version": "2026-10-21"}
+    for path in ("/v1/messages", "/v1/messages", "/v1/messages/count_tokens"):
+        asked = body(user(LONG), **MARK, max_tokens=None if "count" in path else 5)
+        asking = HttpRequest("POST", path, "", headers, json.dumps(asked).encode())
+        response = engine.handle(asking)
+        if response.observer is not None:
+            response.observer.ended("complete")
+
+    assert_cache_hit_rate(engine.requests, 1.0)
+    with pytest.raises(AssertionError, match="request 1: 0 read"):
+        assert_cache_hit_rate(engine.requests, 0.6, skip=0)
 
 
 def test_no_request_to_judge_is_an_error_not_a_pass() -> None:
