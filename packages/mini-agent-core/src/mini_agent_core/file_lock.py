@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-if sys.platform == "win32":
+if sys.platform == "win32":  # pragma: no cover  # the tests run on POSIX systems
     import msvcrt
 
     # Locked bytes cannot be read on Windows, so the lock sits where no session ever reaches.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 from mini_agent_core.errors import TruncatedReply
 from mini_agent_core.events import BlockCompleted, ReplyCompleted
@@ -12,8 +12,7 @@ from mini_agent_core.replies import check_reply
 from mini_agent_core.waiting import interruptible
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
-    from typing import Any
+    from collections.abc import Callable
 
     from mini_agent_core.cancellation import CancelToken
     from mini_agent_core.events import ModelEvent
@@ -56,9 +55,9 @@ async def ask(client: ModelClient, request: ModelRequest) -> AssistantMessage:
     Raises:
         ModelError: whatever the client raises, and a reply that breaks the protocol.
     """
-    reply = cast("AssistantMessage", await _collect(client, request, lambda _: True))
+    reply: Any = await _collect(client, request, lambda _: True)
     check_reply(reply, frozenset())
-    return reply
+    return reply  # type: ignore[no-any-return]  # None only when told to stop
 
 
 async def _collect(
@@ -66,16 +65,13 @@ async def _collect(
 ) -> AssistantMessage | None:
     """Put the reply together; None as soon as ``go_on`` says no. The stream is always closed."""
     blocks: list[AssistantBlock] = []
-    stream = cast("AsyncGenerator[ModelEvent, Any]", client.stream(request))
+    stream: Any = client.stream(request)  # closes like an async generator, says its contract
     async with aclosing(stream):
         async for event in stream:
             if not go_on(event):
                 return None
-            match event:
-                case BlockCompleted(block):
-                    blocks.append(block)
-                case ReplyCompleted(stop_reason, usage, model):
-                    return AssistantMessage(tuple(blocks), stop_reason, usage, model)
-                case _:
-                    pass
+            if isinstance(event, BlockCompleted):
+                blocks.append(event.block)
+            elif isinstance(event, ReplyCompleted):
+                return AssistantMessage(tuple(blocks), event.stop_reason, event.usage, event.model)
     raise TruncatedReply("the model client's stream ended before its reply was complete")

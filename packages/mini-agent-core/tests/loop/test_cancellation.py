@@ -127,6 +127,27 @@ async def test_a_stalled_stream_is_left_at_once_and_closed() -> None:
     assert client.closed == 1
 
 
+async def test_a_client_that_never_lets_go_of_the_event_loop_is_left_at_its_next_event() -> None:
+    token, given = CancelToken(), 0
+
+    class Client:
+        async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+            nonlocal given
+            while given < 1000:
+                given += 1
+                yield TextDelta("more ")
+            yield ReplyCompleted("end_turn", Usage())
+
+    def stop_at_the_third(event: RunEvent) -> None:
+        if given == 3:
+            token.set()
+
+    result = await run_agent(
+        "go", client=Client(), system="s", cancel=token, observer=stop_at_the_third
+    )
+    assert (result.stop_reason, given) == ("aborted", 4)
+
+
 async def test_an_observer_may_set_the_token_while_the_stream_goes_on() -> None:
     token = CancelToken()
     client = ScriptedClient("words")

@@ -421,13 +421,27 @@ async def test_a_stop_reason_that_contradicts_the_content_is_a_breach_from_any_c
 async def test_a_stream_that_just_ends_is_a_truncated_reply_and_nothing_is_recorded() -> None:
     client = ScriptedClient([TextDelta("half")])
     observer = RecordingObserver()
-    with pytest.raises(TruncatedReply):
+    with pytest.raises(TruncatedReply, match="^the model client's stream ended before"):
         await run_agent("go", client=client, system="s", observer=observer)
     assert not any(
         isinstance(e, MessageRecorded) and isinstance(e.message, AssistantMessage)
         for e in observer.events
     )
     assert client.closed == 1
+
+
+async def test_a_reply_keeps_its_blocks_stop_reason_counts_and_model() -> None:
+    blocks = (OpaqueBlock({"type": "thinking"}), TextBlock("a"), TextBlock("b"))
+    reply = AssistantMessage(blocks, "stop_sequence", Usage(1, 2, 3, 4), "claude-x")
+    result = await run_agent("go", client=ScriptedClient(reply), system="s")
+    assert result.messages[1] == reply
+
+
+async def test_fifty_turns_are_the_bound_unless_another_is_given() -> None:
+    replies = [call_reply(call(str(n))) for n in range(60)]
+    client = ScriptedClient(*replies)
+    result = await run_agent("go", client=client, system="s", tools=[RecordingTool()])
+    assert (result.stop_reason, result.turns) == ("max_turns", 50)
 
 
 async def test_the_observer_is_told_in_order_and_of_facts_only_once_they_are_recorded() -> None:

@@ -6,12 +6,14 @@ import asyncio
 import json
 import os
 import resource
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -36,6 +38,9 @@ from mini_agent_core import (
     run_agent,
 )
 from mini_agent_core.testing import ScriptedClient, assert_whole, call_reply, text_reply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.anyio
 
@@ -449,47 +454,36 @@ async def test_a_session_that_was_replaced_while_waiting_for_its_lock_is_opened_
             await old.append(UserMessage("x"))
 
 
-_FULL_DISK = """
-import asyncio, resource, signal, sys
-from mini_agent_core import Session, SessionWriteFailed, UserMessage
-
-async def main(path, limit):
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-    with Session.open(path) as session:
-        try:
-            for number in range(1000):
-                await session.append(UserMessage(f"message {number}"))
-        except SessionWriteFailed as failed:
-            print(len(session.messages), failed)
-        try:
-            await session.append(UserMessage("more"))
-        except SessionWriteFailed as failed:
-            print(failed)
-
-asyncio.run(main(sys.argv[1], int(sys.argv[2])))
-"""
+@contextmanager
+def no_file_may_grow_beyond(size: int) -> Iterator[None]:
+    """What a full disk looks like to a write: the system takes some of it and then no more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, ignored)
 
 
-@pytest.mark.parametrize("limit", [500, 511, 530])
+@pytest.mark.parametrize("room", [0, 1, 20, 43])
 async def test_a_full_disk_is_an_error_and_what_was_saved_before_is_whole(
-    path: Path, limit: int
+    path: Path, room: int
 ) -> None:
-    child = subprocess.run(
-        [sys.executable, "-c", _FULL_DISK, str(path), str(limit)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    first, second = child.stdout.splitlines()
-    saved = int(first.split()[0])
-    assert saved > 0
-    assert first.endswith(": the message could not be saved: File too large")
-    assert second.endswith("the session takes no more after an earlier failure")
-    assert load_session(path) == [UserMessage(f"message {n}") for n in range(saved)]
     with Session.open(path) as session:
-        assert session.warnings == ()
+        await session.append(UserMessage("saved"))
+        saved = path.read_bytes()
+        with no_file_may_grow_beyond(len(saved) + room):
+            with pytest.raises(SessionWriteFailed) as raised:
+                await session.append(UserMessage("too much for the disk"))
+            assert path.read_bytes() == saved  # no half line is left behind
+        assert str(raised.value) == f"{path}: the message could not be saved: File too large"
+        assert session.messages == (UserMessage("saved"),)
+        with pytest.raises(SessionWriteFailed, match="takes no more after an earlier failure"):
+            await session.append(UserMessage("more"))
+    with Session.open(path) as session:
+        assert (session.messages, session.warnings) == ((UserMessage("saved"),), ())
         await session.append(UserMessage("there is room again"))
 
 
