@@ -81,10 +81,10 @@ class Agent:
 
     client: Anthropic
     event_sink: EventSink  # @step >=system-prompt
+    session: SessionStore  # @step >=sessions
     system: str = field(default_factory=system_prompt)  # @step >=system-prompt
     tools: dict[str, Tool] = field(default_factory=tool_registry)  # @step >=tools
     model: str = MODEL  # @step >=sessions
-    session: SessionStore | None = None  # @step >=sessions
     history: list[MessageParam] = field(default_factory=list)
     context_tokens: int = 0  # @step >=context
     ask: Ask = ask_user  # @step >=permissions
@@ -201,17 +201,13 @@ class Agent:
 
     def record(self, *messages: MessageParam) -> None:
         """Add messages to the history, a call always together with its result."""
-        # @step >=sessions
-        if self.session:
-            self.session.save(messages)
-        # @endstep
+        self.session.save(messages)  # @step >=sessions
         self.history.extend(messages)
 
     # @step >=sessions
     def start_over(self, messages: list[MessageParam]) -> None:
         """Go on from these messages instead of the history."""
-        if self.session:
-            self.session.save(messages, start_over=True)
+        self.session.save(messages, start_over=True)
         self.history = messages
 
     # @endstep

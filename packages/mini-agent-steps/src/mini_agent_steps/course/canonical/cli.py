@@ -125,8 +125,8 @@ def assemble(client: Anthropic, options: Namespace) -> Agent:
     return Agent(
         client,
         partial(print_event, options.traced),
+        session,
         model=options.model,
-        session=session,
         history=session.load() if options.resume else [],
         ask=always_yes if options.yes else ask_user,  # @step >=permissions
         plan=PlanMode(options.plan),  # @step >=plan-mode

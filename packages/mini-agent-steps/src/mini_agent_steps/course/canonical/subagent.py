@@ -1,8 +1,12 @@
 # @file >=sub-agents
 """Sub-agents: one explores in a history of its own, and only its answer returns."""
 
+import os
+from pathlib import Path
+
 from .agent import Agent
 from .permissions import READ_ONLY
+from .session import SessionStore
 from .tools import Tool
 from .tools import as_tool
 
@@ -23,6 +27,7 @@ def agent_tool(parent: Agent) -> Tool:
         explorer = Agent(
             client=parent.client,
             event_sink=report,
+            session=SessionStore(Path(os.devnull)),
             tools=tools,
             system=EXPLORER,
             model=parent.model,
