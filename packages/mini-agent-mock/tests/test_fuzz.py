@@ -94,6 +94,7 @@ BODY = st.fixed_dictionaries(
         "stop_sequences": JSON,
         "metadata": JSON,
         "requests": JSON,
+        "thread": st.fixed_dictionaries({"type": st.sampled_from(["create", "continue"])}) | JSON,
         "prompt": JSON,
     },
 )

@@ -1,7 +1,6 @@
 """The official Python SDK: create and stream, sync and async, and its tool runner."""
 
 import asyncio
-import inspect
 import json
 import sys
 from typing import Any
@@ -91,17 +90,13 @@ def tool_runner() -> str:
         return weather(city)
 
     with anthropic.Anthropic(max_retries=0) as client:
-        run = client.beta.messages.tool_runner
-        # The runner of 2.x keeps the history on the server unless told otherwise.
-        whole = {"thread": False} if "thread" in inspect.signature(run).parameters else {}
         options: Any = {
             "model": MODEL,
             "max_tokens": 500,
             "tools": [get_weather],
             "messages": [{"role": "user", "content": QUESTION}],
-            **whole,
         }
-        return text_of(run(**options).until_done())
+        return text_of(client.beta.messages.tool_runner(**options).until_done())
 
 
 texts = [

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock.clock import Clock, SystemClock
+from mini_agent_mock.endpoints.threads import MessageThreads
 from mini_agent_mock.engine import accounts, catalogue
 from mini_agent_mock.engine.event_log import EventLog, LoggedRequest
 from mini_agent_mock.engine.player import Breach, Player, TrackBusy
@@ -66,6 +67,7 @@ class Engine:
         self._context = RequestContext(disabled=scenario.service.disabled_rules)
         self._circumstances = lru_cache(maxsize=32)(self._make_context)
         self._models = catalogue.extra_models(scenario.service.models)
+        self._threads = MessageThreads()
         self._signatures = scripted_signatures(scenario)
         self._routes: dict[tuple[str, str], Callable[[LoggedRequest], HttpResponse]] = {
             ("POST", "/v1/messages"): self._messages,
@@ -275,11 +277,15 @@ class Engine:
         retry = exchange.request.headers.get("x-stainless-retry-count", "0")
         exchange.retry = int(retry) if retry.isdecimal() and len(retry) < 6 else 0
         view = self._view(exchange, "messages")
-        return self._player.play(exchange, view, stream=view.stream)
+        response = self._player.play(exchange, view, stream=view.stream)
+        if response.status == 200 and "thread" in view.body:
+            self._threads.remember(view.body, exchange.answer)
+        return response
 
     def _view(self, exchange: LoggedRequest, endpoint: Endpoint) -> RequestView:
         request = exchange.request
-        exchange.body = body = parse_body(request.body)
+        exchange.body = parse_body(request.body)
+        body = self._threads.expand(exchange.body)
         refused = None if self.lenient else validate(body, self.context(request, endpoint))
         if refused is not None:
             raise refused

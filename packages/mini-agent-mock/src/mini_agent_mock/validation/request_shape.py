@@ -264,12 +264,18 @@ _CREATE_ONLY: dict[str, Shape] = {
     "user_profile_id": _TEXT,
     "workspace_id": _TEXT,
 }
+_THREAD = tagged(
+    {
+        "create": model({"type": _TAG}, {}),
+        "continue": model({"type": _TAG, "previous_message_id": _TEXT}, {}),
+    }
+)
 _ANY_BETA = ("",)
 _BETA: dict[str, tuple[tuple[str, ...], Shape]] = {
     "context_management": (("context-management-", "compact-"), optional(dictionary)),
     "mcp_servers": (("mcp-client-",), array(dictionary)),
     "compaction": (("compact-",), optional(dictionary)),
-    "thread": (("message-threads-",), optional(dictionary)),
+    "thread": (("message-threads-",), optional(_THREAD)),
     "output_format": (("structured-outputs-",), anything),
     "fallbacks": (_ANY_BETA, anything),
     "fallback_credit_token": (_ANY_BETA, anything),
