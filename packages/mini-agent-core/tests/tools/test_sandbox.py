@@ -357,9 +357,8 @@ def test_the_launcher_says_what_it_could_not_start(ws: Path, plain_env: dict[str
     wrapped = way("landlock").wrap(["no-such-program"], ws, ws, SandboxPolicy())
     done = subprocess.run(wrapped, capture_output=True, text=True, check=False, env=plain_env)
     assert done.returncode == CANNOT
-    assert done.stderr == (
-        "mini-agent: the command was not started: [Errno 2] No such file or directory\n"
-    )
+    assert done.stderr.startswith("mini-agent: the command was not started: [Errno ")
+    assert done.stderr.count("\n") == 1
 
 
 def test_code_in_the_workspace_is_not_run_by_the_launcher(
