@@ -112,3 +112,9 @@ def test_a_redactor_learns_credentials_and_leaves_ordinary_text() -> None:
     assert cleaned == {"a": [f"abc {REDACTED} {REDACTED} k", 5, None], REDACTED: True}
     key = "-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----"
     assert redactor.clean(f"a {key} b") == f"a {REDACTED} b"
+
+
+def test_a_reply_of_another_model_than_was_asked_says_so() -> None:
+    raw = b'{"type": "message", "content": [], "model": "claude-haiku-4-5-20251001"}'
+
+    assert turn_of(200, JSON, raw)["model"] == "claude-haiku-4-5-20251001"

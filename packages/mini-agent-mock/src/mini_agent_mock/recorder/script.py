@@ -117,6 +117,9 @@ def _turn(entry: Recorded, *, timings: bool) -> Json:
     if reply.message is None:
         return {"content": [], "fault": {"kind": "cut", "after_event": 0}, **delivery}
     turn = {**_content(reply), **_ending(reply.message), **delivery}
+    model = lookup(str(entry.body.get("model")))
+    if model is not None and reply.message.get("model") not in (None, model.id):
+        turn["model"] = reply.message["model"]
     if not reply.complete:
         turn["fault"] = _broken(reply)
     return turn
