@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mini_agent_cli.arguments import SUBCOMMANDS, parse_run_options
-from mini_agent_cli.errors import CliError, UsageError
+from mini_agent_cli.errors import UsageError
 from mini_agent_cli.exit_codes import ABORTED, COMPLETE, FAILED, WRONG_USAGE
+from mini_agent_cli.failures import FAILURE, describe
 from mini_agent_cli.redaction import redactor_for
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from mini_agent_cli.assembly import Parts
     from mini_agent_cli.host import Host
-
-FAILURE = "mini-agent: failed to start or run: "
 
 
 def main(argv: Sequence[str], host: Host, parts: Parts | None = None) -> int:
@@ -62,14 +61,6 @@ def _dispatch(argv: Sequence[str], host: Host, parts: Parts | None) -> int:
     from mini_agent_cli.start import start
 
     return start(options, host, parts)
-
-
-def describe(error: Exception) -> str:
-    """Return the error in one line."""
-    text = " ".join(str(error).split())
-    if isinstance(error, CliError) or (text and type(error).__module__.startswith("mini_agent")):
-        return text
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _traceback(error: Exception) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mini_agent_cli import __version__
 from mini_agent_cli.errors import BudgetReached, CliError
 from mini_agent_cli.exit_codes import FAILED, exit_code_for
-from mini_agent_cli.main import FAILURE, describe
+from mini_agent_cli.failures import FAILURE, describe
 from mini_agent_cli.model_errors import advise
 from mini_agent_cli.outcome import OutcomeReason, explain, last_text
 from mini_agent_cli.redaction import redactor_for

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.completion import Completer, Completion
 
-from mini_agent_cli.commands import COMMANDS
+from mini_agent_cli.commands.registry import COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

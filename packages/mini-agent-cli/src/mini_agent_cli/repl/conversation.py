@@ -7,10 +7,10 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mini_agent_cli.commands import COMMANDS, nearest_command
+from mini_agent_cli.commands.registry import COMMANDS, nearest_command
 from mini_agent_cli.errors import CliError
 from mini_agent_cli.exit_codes import ABORTED
-from mini_agent_cli.main import describe
+from mini_agent_cli.failures import describe
 from mini_agent_cli.model_errors import advise
 from mini_agent_cli.outcome import explain
 from mini_agent_cli.render.escape import visible
@@ -41,6 +41,7 @@ class Conversation:
     Attributes:
         kit: the agent's parts.
         screen: where everything is shown.
+        commands: every slash command by its name.
         store: the sessions of the workspace; None when nothing is kept.
     """
 
@@ -54,6 +55,7 @@ class Conversation:
         redact: Callable[[str], str],
     ) -> None:
         self.kit = kit
+        self.commands = COMMANDS
         self.screen = screen
         self.host = host
         self.store = store
@@ -111,7 +113,7 @@ class Conversation:
 
     async def _command(self, text: str) -> None:
         name, _, argument = text[1:].partition(" ")
-        command = COMMANDS.get(name)
+        command = self.commands.get(name)
         if command is None:
             near = nearest_command(name)
             hint = f"did you mean /{near}?" if near else "/help lists the commands"

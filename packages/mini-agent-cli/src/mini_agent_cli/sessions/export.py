@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from mini_agent_cli.errors import UsageError
+from mini_agent_cli.sessions.export_parts import input_text, results_by_call
 from mini_agent_core.messages import (
     AssistantMessage,
     SummaryMessage,
@@ -66,18 +66,6 @@ def to_markdown(history: Sequence[Message], title: str) -> str:
             case ToolMessage():
                 pass  # shown with its call
     return "\n".join(parts)
-
-
-def results_by_call(history: Sequence[Message]) -> dict[str, ToolResult]:
-    """Return each tool call's result by the call's id."""
-    return {m.tool_call_id: m.result for m in history if isinstance(m, ToolMessage)}
-
-
-def input_text(call: ToolCall) -> str:
-    """Return a call's input as a person reads it."""
-    if call.name == "run_shell" and isinstance(call.input.get("command"), str):
-        return f"$ {call.input['command']}"
-    return json.dumps(dict(call.input), indent=2, ensure_ascii=False, default=str)
 
 
 def _call_in_markdown(call: ToolCall, result: ToolResult | None) -> str:

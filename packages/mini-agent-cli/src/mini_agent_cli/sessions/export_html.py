@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mini_agent_cli.permissions.rules import EDITING_TOOLS
 from mini_agent_cli.render.calls import call_subject
 from mini_agent_cli.render.diff import diff_lines
-from mini_agent_cli.sessions.export import input_text, results_by_call
+from mini_agent_cli.sessions.export_parts import input_text, results_by_call
 from mini_agent_core.messages import (
     AssistantMessage,
     SummaryMessage,

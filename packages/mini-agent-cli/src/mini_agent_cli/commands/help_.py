@@ -15,9 +15,7 @@ Ctrl-C stops the agent, a second time leaves · Ctrl-D on an empty line leaves""
 
 
 async def _run(talk: Conversation, argument: str) -> None:  # noqa: ARG001  # a command's shape
-    from mini_agent_cli.commands import COMMANDS
-
-    for command in COMMANDS.values():
+    for command in talk.commands.values():
         written = f"/{command.name} {command.takes}".rstrip()
         talk.say(f"  {written:<26}{command.summary}")
     talk.say(talk.screen.style.paint(_KEYS, "dim"))

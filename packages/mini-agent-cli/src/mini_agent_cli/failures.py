@@ -1,0 +1,15 @@
+"""A failure in one line, the same wherever it is told."""
+
+from __future__ import annotations
+
+from mini_agent_cli.errors import CliError
+
+FAILURE = "mini-agent: failed to start or run: "
+
+
+def describe(error: Exception) -> str:
+    """Return the error in one line."""
+    text = " ".join(str(error).split())
+    if isinstance(error, CliError) or (text and type(error).__module__.startswith("mini_agent")):
+        return text
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
