@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 ALWAYS_LEFT_OUT = frozenset(
     {
@@ -33,42 +33,60 @@ class IgnoreRules:
 
     Attributes:
         folder: the folder's path below the top, ``""`` or ending in ``/``.
-        spec: its own rules, None if it has no file of them.
+        patterns: its own rules, the last one that matches deciding.
         above: the rules of the folder above.
     """
 
     folder: str = ""
-    spec: GitIgnoreSpec | None = None
+    patterns: tuple[GitIgnoreSpecPattern, ...] = ()
     above: IgnoreRules | None = None
 
     def below(self, folder: str, text: str | None) -> IgnoreRules:
         """Return the rules of a folder below, whose ``.gitignore`` holds ``text``."""
-        spec = None if text is None else _spec(text)
-        return self if spec is None else IgnoreRules(folder, spec, self)
+        patterns = () if text is None else _patterns(text)
+        return IgnoreRules(folder, patterns, self) if patterns else self
 
     def leave_out(self, path: str, *, is_folder: bool) -> bool:
-        """Whether an entry of this folder, or of one below without rules of its own, is ignored."""
+        """Whether an entry of this folder, or of one below without rules of its own, is ignored.
+
+        Ask for every folder on the way first: what lies in an ignored one is ignored.
+        """
         rules: IgnoreRules | None = self
         while rules is not None:
-            if rules.spec is not None:
-                name = path.removeprefix(rules.folder) + ("/" if is_folder else "")
-                said = rules.spec.check_file(name).include
-                if said is not None:
-                    return said
+            name = path.removeprefix(rules.folder) + ("/" if is_folder else "")
+            for pattern in reversed(rules.patterns):
+                if _matches(pattern, name):
+                    return bool(pattern.include)
             rules = rules.above
         return False
 
 
-def _spec(text: str) -> GitIgnoreSpec | None:
-    # They cost 60 ms, and only trees with a .gitignore need them.
-    from pathspec import GitIgnoreSpec
+def _matches(pattern: GitIgnoreSpecPattern, name: str) -> bool:
+    # pathspec's expressions match what lies below a match, too. There a rule that takes the
+    # match back would count once more, which it does not for git.
+    regex = pattern.regex
+    assert regex is not None
+    only_folders = "ps_d" in regex.groupindex
+    if not regex.pattern.startswith("^"):  # everything, or every folder
+        return name.endswith("/") if only_folders else True
+    whole = regex.fullmatch(name) is not None
+    # Without that group it is a pattern like a/**: all that is in there, but not the folder.
+    return whole if only_folders else not whole and regex.match(name) is not None
+
+
+def _patterns(text: str) -> tuple[GitIgnoreSpecPattern, ...]:
+    # It costs 60 ms, and only trees with a .gitignore need it.
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-    patterns: list[GitIgnoreSpecPattern] = []
-    for line in text.splitlines():
-        if line.strip() and not line.startswith("#"):
-            try:
-                patterns.append(GitIgnoreSpecPattern(line))
-            except Exception:  # noqa: BLE001, S112 - a line that is no pattern ignores nothing, as in git
-                continue
-    return GitIgnoreSpec(patterns) if patterns else None
+    patterns = []
+    for raw in text.split("\n"):
+        line = raw.removesuffix("\r")
+        if line.rstrip(" ").endswith("/**/"):
+            line = line.rstrip(" ") + "*/"  # folders in there; pathspec takes it for the folder
+        try:
+            pattern = GitIgnoreSpecPattern(line)
+        except Exception:  # noqa: BLE001, S112 - a line that is no pattern ignores nothing, as in git
+            continue
+        if pattern.regex is not None:  # neither blank nor a comment
+            patterns.append(pattern)
+    return tuple(patterns)
