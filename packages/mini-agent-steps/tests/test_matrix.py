@@ -142,8 +142,9 @@ def test_environment_files_and_home_of_a_scenario_are_laid_out(bench: Bench, hos
     bench.change(
         "canonical/cli.py",
         "    agent = Agent()\n",
-        '    import os\n\n    print(os.environ["GREETING"], open("a/b.txt").read(),'
-        ' open(os.path.expanduser("~/c.txt")).read(), "PATH" in os.environ)\n'
+        "    import os\n    from pathlib import Path\n\n"
+        '    print(os.environ["GREETING"], Path("a/b.txt").read_text(), '
+        '(Path.home() / "c.txt").read_text(), "PATH" in os.environ)\n'
         "    agent = Agent()\n",
     )
     bench.scenario(

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from mini_agent_steps.arguments import parser
+from mini_agent_steps.arguments import parse, parser
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ INTERRUPTED = 130
 
 def main(argv: Sequence[str]) -> int:
     """Run one command and return its exit code: 0 done, 1 something is wrong, 64 wrong usage."""
-    arguments = parser().parse_args(argv)
+    arguments = parse(argv)
     if arguments.command is None:
         parser().print_help()
         return USAGE
@@ -39,6 +39,8 @@ def main(argv: Sequence[str]) -> int:
         for finding in error.findings:
             print(finding, file=sys.stderr)
         return 1
+    except BrokenPipeError:
+        raise
     except OSError as error:
         print(f"mini-agent-steps: {error}", file=sys.stderr)
         return 1

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _EPILOG = """\
 a step is named by its number or its slug; `mini-agent-steps list` shows both.
@@ -14,9 +19,26 @@ a step is named by its number or its slug; `mini-agent-steps list` shows both.
 class _Parser(argparse.ArgumentParser):
     """Exits with 64 on wrong usage, as the other commands of this family do."""
 
-    def error(self, message: str) -> None:  # type: ignore[override]  # never returns
-        self.print_usage()
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
         self.exit(64, f"{self.prog}: {message}\n")
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Parse the words of a command. What stands behind `--` becomes ``prompt``, for `run`.
+
+    Wrong usage exits the process with 64.
+    """
+    words, prompt = list(argv), []
+    if "--" in words:
+        at = words.index("--")
+        words, prompt = words[:at], words[at + 1 :]
+    root = parser()
+    arguments = root.parse_args(words)
+    if prompt and arguments.command != "run":
+        root.error("only `run` takes words behind --")
+    arguments.prompt = prompt
+    return arguments
 
 
 def parser() -> argparse.ArgumentParser:
@@ -45,7 +67,12 @@ def parser() -> argparse.ArgumentParser:
 def _reader(commands: argparse._SubParsersAction[_Parser]) -> None:
     commands.add_parser("list", help="the steps, one line each")
 
-    run = commands.add_parser("run", help="run a step; without a key unless --live")
+    run = commands.add_parser(
+        "run",
+        help="run a step; without a key unless --live",
+        usage="mini-agent-steps run STEP [options] [-- PROMPT]",
+        description="Runs a step's demo. What stands behind `--` is asked instead.",
+    )
     run.add_argument("step", metavar="STEP")
     run.add_argument("--scenario", metavar="NAME", help="another scenario than the step's demo")
     run.add_argument("--live", action="store_true", help="ask the real model, with your key")
@@ -53,7 +80,6 @@ def _reader(commands: argparse._SubParsersAction[_Parser]) -> None:
         "--proxy", action="store_true", help="with --live: go through the proxy of the environment"
     )
     run.add_argument("--folder", type=Path, help="with --live: work here, not in a scratch folder")
-    run.add_argument("prompt", nargs="*", metavar="-- PROMPT", help="what to ask instead")
 
     diff = commands.add_parser("diff", help="what a step adds to the one before")
     diff.add_argument("step", metavar="STEP")

@@ -1,0 +1,239 @@
+"""What a reader types, what they see, and what they are told when they typed it wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mini_agent_steps.__main__ import main
+from mini_agent_steps.arguments import parser
+
+if TYPE_CHECKING:
+    from conftest import Bench
+
+    Said = pytest.CaptureFixture[str]
+
+
+def steps(bench: Bench, *words: str) -> int:
+    return main(["--course", str(bench.root), *words])
+
+
+def test_list_shows_number_slug_chapter_and_what_is_added(bench: Bench, capsys: Said) -> None:
+    assert steps(bench, "list") == 0
+    said = capsys.readouterr().out
+    assert "  1  answer       chapter 1   one question to the model" in said
+    assert "  2  note-taking  chapter 2   a loop, and a tool" in said
+
+
+def test_diff_shows_the_step_and_one_file_of_it(bench: Bench, capsys: Said) -> None:
+    assert steps(bench, "diff", "note-taking") == 0
+    said = capsys.readouterr().out
+    assert said.startswith("step 2 · note-taking: a loop, and a tool that the model can call  (+37")
+    assert steps(bench, "diff", "2", "tools.py") == 0
+    assert "agent.py" not in capsys.readouterr().out
+
+
+def test_show_lists_files_and_prints_one(bench: Bench, capsys: Said) -> None:
+    assert steps(bench, "show", "1") == 0
+    assert "   34 lines  agent.py" in capsys.readouterr().out
+    assert steps(bench, "show", "1", "agent.py") == 0
+    said = capsys.readouterr().out
+    assert said.startswith('"""The agent: it keeps the history and asks the model."""\n')
+    assert "@step" not in said
+
+
+def test_build_says_how_much_it_wrote(bench: Bench, capsys: Said) -> None:
+    assert steps(bench, "build") == steps(bench, "build") == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("build: 2 snapshots, 9 files, 9 written, in ")
+    assert second.startswith("build: 2 snapshots, 9 files, 0 written, in ")
+    assert steps(bench, "build", "--out", str(bench.root.parent / "out")) == 0
+    assert (bench.root.parent / "out/step_answer/cli.py").is_file()
+
+
+def test_lint_prints_findings_and_figures(bench: Bench, capsys: Said) -> None:
+    assert steps(bench, "lint", "--fast") == 0
+    assert capsys.readouterr().out == (
+        "lint: largest step: answer, 47 added lines (at most 120)\n"
+        "lint: barred lines: 1.2% (at most 8%)\n"
+        "lint: 0 findings\n"
+    )
+    bench.change("canonical/tools.py", "# @file >=note-taking", "# @file >=note-takin")
+    assert steps(bench, "lint", "--fast") == 1
+    said = capsys.readouterr()
+    assert "canonical/tools.py:1: unknown step 'note-takin': did you mean note-taking?" in said.err
+
+
+def test_run_shows_prompt_screen_wire_and_files(bench: Bench, capfd: Said) -> None:
+    assert steps(bench, "run", "2") == 0
+    said = capfd.readouterr().out
+    assert "step 2 · note-taking: a loop, and a tool that the model can call" in said
+    assert "$ python -m step_note_taking 'Add bread and salt to my notes.'" in said
+    assert "Both are on the list." in said
+    assert '  call    take_note {"text": "bread"}' in said
+    assert "  result  there is no tool drop_note" in said
+    assert "notes.txt  (+2 -0)" in said
+    assert "  +bread" in said
+    assert "as promised" in said
+
+
+def test_run_of_an_agent_that_does_not_do_it_fails_and_says_why(bench: Bench, capfd: Said) -> None:
+    bench.change("canonical/tools.py", 'return "noted"', 'return "lost"')
+    assert steps(bench, "run", "2") == 1
+    said = capfd.readouterr().err
+    assert "this is not what the scenario promises:" in said
+    assert "tool results, number 1: expected" in said
+    kept = Path(said.rsplit("workspace kept: ", 1)[1].strip())
+    assert (kept / "notes.txt").read_text() == "milk\nbread\nsalt\n"
+
+
+def test_run_with_a_prompt_says_that_the_model_is_scripted(bench: Bench, capfd: Said) -> None:
+    assert steps(bench, "run", "1", "--", "How", "are", "you?") == 0
+    said = capfd.readouterr().out
+    assert "the model is scripted" in said
+    assert "$ python -m step_answer 'How are you?'" in said
+    assert "  user    How are you?" in said
+
+
+def test_run_of_another_scenario(bench: Bench, capfd: Said) -> None:
+    assert steps(bench, "run", "1", "--scenario", "answer-a-question") == 0
+    assert "? What is two and two?" in capfd.readouterr().out
+
+
+def test_verify_prints_the_cells_and_goes_red(bench: Bench, capsys: Said) -> None:
+    assert steps(bench, "verify", "2", "--scenario", "take-a-note", "-j", "1") == 0
+    assert "cells expected 3, run 3, failed 0" in capsys.readouterr().out
+    bench.change("canonical/tools.py", 'return "noted"', 'return "lost"')
+    assert steps(bench, "verify", "2", "--scenario", "take-a-note", "-j", "1") == 1
+    said = capsys.readouterr()
+    assert "FAILED take-a-note@note-taking\n    tool results, number 1: expected" in said.err
+    assert "cells expected 3, run 3, failed 3" in said.out
+
+
+def test_verify_demands_coverage_when_asked(bench: Bench, capsys: Said) -> None:
+    bench.change(
+        "canonical/cli.py",
+        "    if argv:\n",
+        "    if not argv[:9] and argv:\n        return 9\n    if argv:\n",
+    )
+    assert steps(bench, "verify", "1", "--cover") == 1
+    assert "never executed: return 9" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["run", "14"], "there is no step 14: steps go from 1 to 2 (note-taking)"),
+        (["diff", "note-takin"], "there is no step 'note-takin': did you mean note-taking?"),
+        (["diff", "2", "tolls.py"], "step note-taking does not change 'tolls.py': did you mean"),
+        (["show", "1", "tools.py"], "step answer has no file 'tools.py': did you mean"),
+        (
+            ["run", "1", "--scenario", "answer"],
+            "step answer has no scenario 'answer': did you mean",
+        ),
+        (["verify", "--scenario", "x"], "there is no scenario 'x': known are"),
+        (["check", "/"], "/ is no starter's folder"),
+    ],
+)
+def test_what_is_not_there_is_told_with_what_is(
+    bench: Bench, capsys: Said, words: list[str], message: str
+) -> None:
+    assert steps(bench, *words) == 64
+    assert capsys.readouterr().err.startswith(f"mini-agent-steps: {message}")
+
+
+def test_wrong_usage_is_64_and_nothing_is_help(capsys: Said) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["walk"])
+    assert caught.value.code == 64
+    with pytest.raises(SystemExit) as caught:
+        main(["list", "--", "words"])
+    assert caught.value.code == 64
+    assert main([]) == 64
+    assert "runnable steps" in capsys.readouterr().out
+
+
+def test_version_is_that_of_the_package(capsys: Said) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("mini-agent-steps 0.")
+
+
+def test_a_course_that_is_broken_is_told_finding_by_finding(bench: Bench, capsys: Said) -> None:
+    bench.change("canonical/agent.py", "        # @endstep\n", "")
+    assert steps(bench, "list") == 0
+    assert steps(bench, "diff", "2") == 1
+    assert "`@step` is never closed" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(bench: Bench, capsys: Said) -> None:
+    assert steps(bench, "build", "--out", str(bench.path("course.toml"))) == 1
+    assert capsys.readouterr().err.startswith("mini-agent-steps: [Errno ")
+
+
+def test_every_command_of_the_parser_has_its_module(bench: Bench) -> None:
+    choices = next(
+        action.choices
+        for action in parser()._actions
+        if action.dest == "command" and action.choices
+    )
+    folder = Path(sys.modules[main.__module__].__file__ or "").parent / "commands"
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == set(choices)
+
+
+def test_help_and_list_import_neither_the_sdk_nor_the_mock() -> None:
+    code = (
+        "import sys\nfrom mini_agent_steps.__main__ import main\n"
+        "main(['list'])\nprint([n for n in ('anthropic', 'mini_agent_mock') if n in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_new_makes_a_course_that_is_green(tmp_path: Path, capsys: Said) -> None:
+    folder = tmp_path / "own"
+    assert main(["new", str(folder)]) == 0
+    assert f"mini-agent-steps --course {folder} verify" in capsys.readouterr().out
+    assert main(["--course", str(folder), "lint", "--fast"]) == 0
+    assert main(["--course", str(folder), "verify", "-j", "1"]) == 0
+    assert "cells expected 9, run 9, failed 0" in capsys.readouterr().out
+    assert main(["new", str(folder)]) == 64
+
+
+def test_a_starter_is_red_and_the_solution_green(
+    bench: Bench, tmp_path: Path, capsys: Said
+) -> None:
+    folder = tmp_path / "mine"
+    assert steps(bench, "start", "2", str(folder)) == 0
+    said = capsys.readouterr().out
+    assert "  write   agent.py: tool_results\n  change  agent.py: Agent.ask\n" in said.replace(
+        "  change  agent.py: Agent.call_model\n", ""
+    )
+    assert steps(bench, "check", str(folder)) == 1
+    said = capsys.readouterr().out
+    assert "red    take-a-note" in said
+    assert "green  answer-once" in said
+    assert json.loads((folder / "starter.json").read_text())["step"] == "note-taking"
+    for path, text in bench.source.snapshots[1].files.items():
+        (folder / "step_note_taking" / path).write_text(text)
+    assert steps(bench, "check", str(folder)) == 0
+    assert "3 of 3 green" in capsys.readouterr().out
+    assert steps(bench, "start", "1", str(folder)) == 64
+    (folder / "step_note_taking/cli.py").unlink()
+    assert steps(bench, "check", str(folder)) == 64
+
+
+def test_a_closed_pager_is_no_traceback(bench: Bench) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "mini_agent_steps", "--course", str(bench.root), "list"]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")
