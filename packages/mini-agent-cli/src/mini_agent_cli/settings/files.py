@@ -52,5 +52,5 @@ def parse_settings(text: str, path: Path) -> dict[str, Any]:
 
 
 def _line_of(name: str, text: str) -> int:
-    found = re.search(rf"^\s*[\[\"']*{re.escape(name)}\b", text, re.MULTILINE)
+    found = re.search(rf"^[ \t]*[\[\"']*{re.escape(name)}\b", text, re.MULTILINE)
     return text.count("\n", 0, found.start()) + 1 if found else 1

@@ -1,0 +1,157 @@
+"""Undo: what edits, writes and commands changed is put back; what could not be is said."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mini_agent_cli.undo.journal import MOST_RUNS, Journal
+from mini_agent_cli.undo.scan import LARGEST_FILE
+from mini_agent_core.messages import ToolCall
+from mini_agent_core.testing import call_reply
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Place
+
+
+def change(place: Place, *calls: tuple[str, dict[str, str]]) -> None:
+    """Run a task in which the model makes these calls."""
+    replies = [call_reply(ToolCall(f"c{n}", name, given)) for n, (name, given) in enumerate(calls)]
+    place.script(*replies, "Done.")
+    assert place.run("x", "--permission-mode", "bypass", "--no-sandbox").code == 0
+
+
+def shell(command: str) -> tuple[str, dict[str, str]]:
+    return "run_shell", {"command": command}
+
+
+def tree(folder: Path) -> dict[str, tuple[bytes, int]]:
+    return {
+        path.relative_to(folder).as_posix(): (path.read_bytes(), path.stat().st_mode)
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def project(place: Place) -> dict[str, tuple[bytes, int]]:
+    (place.workspace / "src").mkdir()
+    (place.workspace / "src" / "a.py").write_bytes(b"x = 1\r\n")
+    (place.workspace / "run.sh").write_text("echo\n")
+    (place.workspace / "run.sh").chmod(0o755)
+    (place.workspace / "gone.txt").write_bytes(b"\x00\xff")
+    return tree(place.workspace)
+
+
+def test_edits_writes_and_commands_are_put_back(
+    place: Place, project: dict[str, tuple[bytes, int]]
+) -> None:
+    change(
+        place,
+        ("edit_file", {"path": "src/a.py", "old_text": "x = 1", "new_text": "x = 2"}),
+        ("write_file", {"path": "new/b.py", "content": "y\n"}),
+        shell("rm gone.txt; echo more >> run.sh; chmod 600 run.sh; echo z > c.txt"),
+    )
+    assert tree(place.workspace) != project
+    ran = place.run("undo")
+    assert ran.code == 0
+    assert tree(place.workspace) == project
+    assert "put back: gone.txt" in ran.out
+    assert "removed, it was new: new/b.py" in ran.out
+
+
+def test_each_undo_goes_one_task_further_back(
+    place: Place, project: dict[str, tuple[bytes, int]]
+) -> None:
+    change(place, shell("echo 1 > n"))
+    change(place, shell("echo 2 > n"))
+    place.run("undo")
+    assert (place.workspace / "n").read_text() == "1\n"
+    place.run("undo")
+    assert tree(place.workspace) == project
+    ran = place.run("undo")
+    assert (ran.code, "nothing to undo" in ran.err) == (1, True)
+
+
+def test_a_file_changed_since_is_left_as_it_is_and_named(place: Place) -> None:
+    change(place, shell("echo agent > a; echo agent > b"))
+    (place.workspace / "a").write_text("mine\n")
+    ran = place.run("undo")
+    assert "left as it is, it was changed since: a" in ran.out
+    assert (place.workspace / "a").read_text() == "mine\n"
+    assert not (place.workspace / "b").exists()
+
+
+def test_what_is_as_it_was_already_is_said(place: Place) -> None:
+    change(place, shell("echo agent > a"))
+    (place.workspace / "a").unlink()
+    assert place.run("undo").out == "already as it was: a\n"
+
+
+def test_what_could_not_be_captured_is_said(place: Place) -> None:
+    workspace = place.workspace
+    (workspace / "large").write_bytes(b"x" * (LARGEST_FILE + 1))
+    (workspace / "link").symlink_to("large")
+    git = {"GIT_AUTHOR_NAME": "n", "GIT_AUTHOR_EMAIL": "e", **os.environ}
+    subprocess.run(["git", "init", "-q"], cwd=workspace, env=git, check=True)
+    change(place, shell("echo y > large; rm link; git branch -m other; echo z > small"))
+    told = place.run("undo").out
+    assert "not captured, so not put back: large" in told
+    assert "not captured, so not put back: link" in told
+    assert "not captured, so not put back: .git" in told
+    assert not (workspace / "small").exists()
+
+
+def test_folders_of_made_things_are_left_alone(place: Place) -> None:
+    change(place, shell("mkdir node_modules && echo x > node_modules/m; echo y > made"))
+    assert place.run("undo").out == "removed, it was new: made\n"
+    assert (place.workspace / "node_modules" / "m").exists()
+
+
+def test_a_folder_that_became_a_link_is_not_followed(place: Place, tmp_path: Path) -> None:
+    change(place, ("write_file", {"path": "d/a", "content": "agent\n"}))
+    elsewhere = tmp_path / "elsewhere"
+    (place.workspace / "d").rename(elsewhere)
+    (place.workspace / "d").symlink_to(elsewhere)
+    assert "its folder is now a link: d/a" in place.run("undo").out
+    assert (elsewhere / "a").exists()
+
+
+def test_a_run_that_never_ended_can_be_undone(place: Place) -> None:
+    """A crash leaves no record of how the files were at the end."""
+    (place.workspace / "a").write_text("new\n")
+    journal = Journal(place.env, place.workspace)
+    journal.append({"run": "r", "path": "a", "digest": journal.keep(b"old\n"), "mode": 0o644})
+    with (journal.folder / "journal.jsonl").open("a") as file:
+        file.write('{"run": "r", "pa')
+    assert place.run("undo").out == "put back: a\n"
+    assert (place.workspace / "a").read_text() == "old\n"
+
+
+def test_lost_content_is_said(place: Place) -> None:
+    (place.workspace / "a").write_text("old\n")
+    change(place, shell("echo new > a"))
+    for kept in Journal(place.env, place.workspace).folder.glob("objects/*"):
+        kept.unlink()
+    assert "could not be put back (No such file or directory): a" in place.run("undo").out
+
+
+def test_old_runs_are_forgotten_with_their_contents(place: Place) -> None:
+    journal = Journal(place.env, place.workspace)
+    for number in range(MOST_RUNS + 5):
+        digest = journal.keep(b"%d" % number)
+        journal.append({"run": f"r{number}", "path": "a", "digest": digest, "mode": 0o644})
+    journal.prune()
+    assert next(run.id for run in journal.runs()) == "r5"
+    assert len(list(journal.folder.glob("objects/*"))) == MOST_RUNS
+
+
+def test_without_a_session_nothing_is_recorded(place: Place) -> None:
+    place.script(call_reply(ToolCall("c", *shell("echo 1 > n"))), "Done.")
+    place.run("x", "--permission-mode", "bypass", "--no-session")
+    assert not place.home.exists()
