@@ -272,6 +272,14 @@ def test_a_secret_that_the_model_never_saw_is_not_overwritten_with_its_mark(ws: 
     assert (ws / "a").read_text() == f"key = {secret}\nport = 2\n"
 
 
+def test_the_mark_of_a_secret_may_be_written_where_there_is_no_secret(ws: Path) -> None:
+    (ws / "a").write_text("port = 1\n")
+    tools = {tool.name: tool for tool in workspace_tools(ws, redact=Redactor().redact)}
+    edit = {"path": "a", "old_text": "1", "new_text": "[redacted]"}
+    assert not asyncio.run(tools["edit_file"].run(edit, CancelToken())).is_error
+    assert (ws / "a").read_text() == "port = [redacted]\n"
+
+
 def test_what_is_written_is_never_redacted(ws: Path) -> None:
     secret = "the-configured-key"
     tools = {tool.name: tool for tool in workspace_tools(ws, redact=Redactor([secret]).redact)}

@@ -6,6 +6,7 @@ import shutil
 import signal
 import tempfile
 import weakref
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,9 +104,7 @@ class RunShell:
     def sandbox(self) -> Sandbox:
         """Return the way commands are confined here; the first call finds out, and may block."""
         if self._sandbox is None:
-            self._sandbox = find_sandbox(
-                self._env.get("PATH"), workspace=self._setting.workspace.root
-            )
+            self._sandbox = _found(self._env.get("PATH"), self._setting.workspace.root)
         return self._sandbox
 
     def _answer(self, tool_input: Mapping[str, Any], stop: StopSignal) -> ToolResult:
@@ -150,6 +149,12 @@ class RunShell:
         if not root.is_dir():
             return f"the workspace {show_name(str(root))} is no longer there; nothing was run"
         return f"the command could not be started: {(error.strerror or '').lower()}"
+
+
+@lru_cache(maxsize=100)
+def _found(search_path: str | None, workspace: Path) -> Sandbox:
+    """Look once per program and workspace: each try costs some 20 ms."""
+    return find_sandbox(search_path, workspace=workspace)
 
 
 def _encoded(command: str) -> bytes:
