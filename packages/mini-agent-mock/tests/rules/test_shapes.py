@@ -1,12 +1,12 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mini_agent_mock.errors import ApiError
 from mini_agent_mock.rule_docs.case import assistant, body, call, req, result, system, text, user
-from mini_agent_mock.validation import RequestContext, validate
+from mini_agent_mock.validation import RULES, RequestContext, validate
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
@@ -15,6 +15,7 @@ json_values = st.recursive(
     ),
     max_leaves=8,
 )
+THINKING = {"type": "enabled", "budget_tokens": 1024}
 FIELDS = ["model", "max_tokens", "messages", "system", "tools", "tool_choice", "thinking",
           "output_config", "cache_control", "stop_sequences", "metadata", "temperature", "top_p",
           "top_k", "stream", "service_tier"]  # fmt: skip
@@ -62,9 +63,18 @@ messages = st.lists(
 )
 
 
-@given(messages)
-def test_any_conversation_gets_an_answer(conversation: list[dict[str, Any]]) -> None:
-    answer = validate({**body(), "messages": conversation}, RequestContext())
+@settings(max_examples=200)
+@given(messages, st.frozensets(st.sampled_from(sorted(RULES))))
+@example(
+    [{"role": "user", "content": [{"type": "thinking", "thinking": "", "signature": ""}]}],
+    frozenset({"block_roles"}),
+)
+def test_any_conversation_gets_an_answer_whatever_rules_are_off(
+    conversation: list[dict[str, Any]], disabled: frozenset[str]
+) -> None:
+    asked = {**body(model="claude-haiku-4-5", thinking=THINKING), "messages": conversation}
+
+    answer = validate(asked, RequestContext(disabled=disabled))
 
     assert answer is None or isinstance(answer, ApiError)
 

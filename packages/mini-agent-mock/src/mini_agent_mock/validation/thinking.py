@@ -108,7 +108,8 @@ def thinking_first(request: Request) -> Verdict:
 @rule("vendor pages 'Thinking' and 'Errors'", *(f"block:{kind}" for kind in THINKING))
 def thinking_genuine(request: Request) -> Verdict:
     """A thinking block must carry a signature the server made, over the text it still has."""
-    latest = max(n for n, m in enumerate(request.messages) if m["role"] == "assistant")
+    assistants = [n for n, m in enumerate(request.messages) if m["role"] == "assistant"]
+    latest = assistants[-1] if assistants else None
     for finding in check_thinking(request.body, request.context.scripted_signatures):
         if finding.problem == "moved":
             continue
