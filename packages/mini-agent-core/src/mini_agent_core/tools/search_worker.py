@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from mini_agent_core.errors import ConfigurationError
 from mini_agent_core.tools.contents import read_whole
 from mini_agent_core.tools.globbing import matcher
+from mini_agent_core.tools.search_limits import MAX_FILES, MAX_MATCH_CHARS, MAX_MATCHES
 from mini_agent_core.tools.text import SLACK, Refusal, show_name
 from mini_agent_core.tools.tree import Walk
 from mini_agent_core.tools.workspace import Place, Workspace, kind
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
     from mini_agent_core.tools.globbing import Matcher
 
-MAX_FILES = 1_000
-MAX_MATCHES = 200
-MAX_MATCH_CHARS = 250
 MAX_MEMORY = 1024**3
 """Bytes of address space."""
 
