@@ -189,9 +189,7 @@ def test_doctor_tells_what_is_amiss(place: Place) -> None:
     assert place.env["ANTHROPIC_API_KEY"] not in ran.out
     del place.env["ANTHROPIC_API_KEY"]
     own = {"ANTHROPIC_MODEL": "own", "ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}
-    amiss = place.run(
-        "doctor", env={"ANTHROPIC_MODEL": "own", "ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}
-    )
+    amiss = place.run("doctor", env=own)
     assert amiss.code == 1
     for part in ("✗ key", "own, which the table does not know", "points to http://127.0.0.1:1"):
         assert part in amiss.out

@@ -1,0 +1,169 @@
+"""Writes the table of faults: what the program does when something goes wrong.
+
+    uv run python packages/mini-agent-cli/tools/fault_table.py docs/cli-faults.md [--check]
+
+Every row is a run of the installed program against the mock. With ``--check`` nothing is
+written; the exit code says whether the file is what the runs give.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mini_agent_mock import MockServer, Scenario
+
+PROGRAM = Path(sys.executable).with_name("mini-agent")
+KEY = "sk-ant-not-a-real-key-0123456789"
+PATIENCE = 120.0
+
+HEAD = """\
+# What the program does when something goes wrong
+
+Each row is one run of `mini-agent -p "hello"` against the mock, made by
+`packages/mini-agent-cli/tools/fault_table.py`; a test fails when the program and this page differ.
+Waiting times are written as `…`. An empty cell means: nothing was written there.
+
+| what happens | exit code | stdout | stderr | requests |
+|---|---|---|---|---|
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row: what happens, in words and as turns, and a signal to send once a request came."""
+
+    name: str
+    turns: list[dict[str, Any]]
+    flags: tuple[str, ...] = ()
+    signal: signal.Signals | None = None
+
+
+def _status(status: int, **more: Any) -> dict[str, Any]:
+    return {"fault": {"status": status, **more}}
+
+
+_HELLO = {"text": "Hello."}
+
+
+def _broken(kind: str, after_event: int, **more: Any) -> dict[str, Any]:
+    return {**_HELLO, "fault": {"kind": kind, "after_event": after_event, **more}}
+
+
+_CALL = {"tools": [{"name": "list_files", "input": {}}]}
+
+CASES = (
+    Case("nothing goes wrong", [_HELLO]),
+    Case("401, the key is wrong", [_status(401, message="invalid x-api-key")]),
+    Case("400, the request is refused", [_status(400, message="max_tokens: too large")]),
+    Case(
+        "404, no such model",
+        [_status(404, message="model: claude-opus-5.5")],
+        ("--model", "claude-opus-5.5"),
+    ),
+    Case("529 for ever", [_status(529, retry_after_ms=1)] * 5),
+    Case("429 with `retry-after`, then all is well", [_status(429, retry_after_ms=1), _HELLO]),
+    Case("500, then all is well", [_status(500, retry_after_ms=1), _HELLO]),
+    Case(
+        "overloaded inside the stream, before any text",
+        [_broken("error", 1, type="overloaded_error"), _HELLO],
+    ),
+    Case(
+        "overloaded inside the stream, after some text",
+        [_broken("error", 4, type="overloaded_error")],
+    ),
+    Case("the stream is cut after some text", [_broken("end", 4)]),
+    Case("an empty reply", [{"text": ""}]),
+    Case("the reply is cut at `max_tokens`", [{**_HELLO, "stop_reason": "max_tokens"}]),
+    Case("the model refuses", [{**_HELLO, "stop_reason": "refusal"}]),
+    Case("turns exhausted", [_CALL], ("--max-turns", "1")),
+    Case(
+        "the limit on cost is reached",
+        [{**_CALL, "usage": {"input_tokens": 100_000, "output_tokens": 10_000}}],
+        ("--max-cost", "0.10"),
+    ),
+    Case("SIGINT while the service is silent", [{**_HELLO, "delay": 600}], signal=signal.SIGINT),
+    Case("SIGTERM while the service is silent", [{**_HELLO, "delay": 600}], signal=signal.SIGTERM),
+)  # fmt: skip
+
+
+def run_case(case: Case) -> str:
+    """Run the program and return the row."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        MockServer(Scenario.parse({"turns": case.turns})) as server,
+    ):
+        env = {
+            **{name: os.environ[name] for name in os.environ if name.startswith("COVERAGE_")},
+            "PATH": os.environ.get("PATH", os.defpath),
+            "MINI_AGENT_HOME": str(Path(folder) / "home"),
+            "ANTHROPIC_API_KEY": KEY,
+            "ANTHROPIC_BASE_URL": server.base_url,
+        }
+        running = subprocess.Popen(
+            [str(PROGRAM), "-p", "hello", *case.flags],
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        if case.signal is not None:
+            _wait_for_a_request(server)
+            running.send_signal(case.signal)
+        out, err = running.communicate(timeout=PATIENCE)
+        requests = len(server.requests)
+    cells = (case.name, str(running.returncode), _cell(out), _cell(err), str(requests))
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _wait_for_a_request(server: MockServer) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not server.requests:
+        if time.monotonic() > deadline:
+            raise TimeoutError("the program never sent its request")
+        time.sleep(0.05)
+
+
+def _cell(text: str) -> str:
+    text = re.sub(r"again in \d+\.\d s", "again in … s", text).strip()
+    text = re.sub(r"http://127\.0\.0\.1:\d+", "http://127.0.0.1:PORT", text)
+    lines = [f"`{line.strip().replace('|', chr(92) + '|')}`" for line in text.splitlines()]
+    return "<br>".join(lines)
+
+
+def table() -> str:
+    """Run every case and return the page."""
+    with ThreadPoolExecutor(max_workers=3) as threads:
+        return HEAD + "".join(threads.map(run_case, CASES))
+
+
+def main() -> int:
+    """Write or check the file that the command line names."""
+    target = Path(sys.argv[1])
+    made = table()
+    if "--check" not in sys.argv[2:]:
+        target.write_text(made, encoding="utf-8")
+        return 0
+    stored = target.read_text(encoding="utf-8")
+    sys.stdout.writelines(
+        difflib.unified_diff(
+            stored.splitlines(keepends=True), made.splitlines(keepends=True), str(target), "runs"
+        )
+    )
+    return int(stored != made)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
