@@ -6,9 +6,7 @@ is first used. The names in ``__all__`` are the package's public face.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # what type checkers take for true; importing typing would cost more
 if TYPE_CHECKING:
     from mini_agent_core.agent import RunResult, RunStopReason, run_agent, run_agent_sync
     from mini_agent_core.anthropic_client import AnthropicClient
@@ -182,6 +180,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    import importlib
+
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

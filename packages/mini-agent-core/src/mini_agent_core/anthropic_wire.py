@@ -69,7 +69,7 @@ class ReplyReader:
         self._finished = False
         self._open: dict[int, _OpenBlock] = {}
         self._next_index = 0
-        self._calls: list[ToolCall] = []
+        self._has_calls = False
         self._cut_call: ToolCall | None = None
         self._stop_reason: StopReason | None = None
         self._usage: dict[str, int] = {}
@@ -102,8 +102,7 @@ class ReplyReader:
                 yield self._finish_message()
             case "error":
                 raise _service_error(raw)
-            case _:
-                pass  # pings, and events newer than this program
+            # Pings, and events newer than this program, bring nothing.
 
     def finish(self) -> None:
         """Say that the stream is over.
@@ -174,7 +173,7 @@ class ReplyReader:
 
     def _complete_call(self, block: _OpenBlock) -> Iterator[ModelEvent]:
         call, is_whole = block.tool_call()
-        self._calls.append(call)
+        self._has_calls = True
         if is_whole:
             yield BlockCompleted(call)
         else:
@@ -192,7 +191,7 @@ class ReplyReader:
             raise ProtocolBreach(f"an unknown stop reason: {reason!r}")
         if self._stop_reason not in (None, reason):
             raise ProtocolBreach(f"two stop reasons: {self._stop_reason} and {reason}")
-        check_stop_reason(reason, self._calls)
+        check_stop_reason(reason, self._has_calls)
         self._stop_reason = reason
         if self._cut_call is not None:
             if reason not in CUT_SHORT:

@@ -7,6 +7,8 @@ what is before it changes, it is left out.
 
 from __future__ import annotations
 
+import operator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from mini_agent_core.interfaces import Context
@@ -52,10 +54,11 @@ def messages_to_send(history: Sequence[Message]) -> tuple[Message, ...]:
 
 def latest_summary(history: Sequence[Message]) -> int | None:
     """Return where the latest summary stands in the history, or None."""
-    for position in range(len(history) - 1, -1, -1):
-        if isinstance(history[position], SummaryMessage):
-            return position
-    return None
+    kinds = map(type, reversed(history))
+    try:
+        return len(history) - 1 - operator.indexOf(kinds, SummaryMessage)  # before every turn
+    except ValueError:
+        return None
 
 
 def without_thinking(message: Message) -> Message:
@@ -129,11 +132,11 @@ def trim_context(
     starts = turn_starts(messages)
     anchor: Message | None = None
     dropped = 0
-    for start, following in zip(starts, [*starts[1:], None], strict=True):
+    for start, following in pairwise((*starts, len(messages))):
         opens = isinstance(messages[start], UserMessage | SummaryMessage)
         head = () if opens or anchor is None else (anchor,)
         fits = total - dropped + sum(map(size, head)) <= limit
-        if following is None or (fits and (opens or anchor is not None)):
+        if following == len(messages) or (fits and (opens or anchor is not None)):
             return tuple(map(without_thinking, (*head, *messages[start:])))
         dropped += sum(map(size, messages[start:following]))
         anchor = messages[start] if opens else anchor

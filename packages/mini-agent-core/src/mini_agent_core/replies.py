@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from mini_agent_core.errors import EmptyReply, ProtocolBreach
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from collections.abc import Set as AbstractSet
 
-    from mini_agent_core.messages import AssistantMessage, StopReason, ToolCall
+    from mini_agent_core.messages import AssistantMessage, StopReason
 
 CUT_SHORT: frozenset[StopReason] = frozenset(
     ("max_tokens", "refusal", "stop_sequence", "pause_turn", "model_context_window_exceeded")
@@ -29,7 +28,7 @@ def check_reply(reply: AssistantMessage, used_ids: AbstractSet[str]) -> None:
             stands in it twice or in the history already.
     """
     calls = reply.tool_calls
-    check_stop_reason(reply.stop_reason, calls)
+    check_stop_reason(reply.stop_reason, bool(calls))
     ids = {call.id for call in calls}
     if len(ids) < len(calls) or not used_ids.isdisjoint(ids):
         raise ProtocolBreach("the reply uses a tool call id twice, or one used before")
@@ -40,15 +39,15 @@ def check_reply(reply: AssistantMessage, used_ids: AbstractSet[str]) -> None:
         raise EmptyReply
 
 
-def check_stop_reason(stop_reason: StopReason, calls: Sequence[ToolCall]) -> None:
-    """Return if a complete reply with these tool calls may end for this reason.
+def check_stop_reason(stop_reason: StopReason, has_calls: bool) -> None:
+    """Return if a complete reply with tool calls, or without any, may end for this reason.
 
     Raises:
         ProtocolBreach: ``tool_use`` without a call, ``end_turn`` with one, or an unknown reason.
     """
-    if stop_reason == "tool_use" and not calls:
+    if stop_reason == "tool_use" and not has_calls:
         raise ProtocolBreach("the reply stopped for tool use without a tool call")
-    if stop_reason == "end_turn" and calls:
+    if stop_reason == "end_turn" and has_calls:
         raise ProtocolBreach("the reply holds a tool call but did not stop for tool use")
     if stop_reason not in CUT_SHORT | {"tool_use", "end_turn"}:
         raise ProtocolBreach(f"the reply stopped for an unknown reason: {stop_reason!r}")

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import email.utils
 import math
 from typing import TYPE_CHECKING
 
@@ -56,6 +55,8 @@ def _told_delay(headers: Mapping[str, str], now: float) -> float | None:
     seconds = _number(text)
     if seconds is not None or text is None:
         return seconds
+    import email.utils  # costs more than all of this module, and is rarely needed
+
     date = email.utils.parsedate_tz(text)
     if date is None:
         return None

@@ -15,6 +15,7 @@ from mini_agent_core import (
     ToolCall,
     ToolMessage,
     ToolResult,
+    Usage,
     UserMessage,
     messages_to_send,
     send_all,
@@ -57,6 +58,10 @@ def test_a_history_that_fits_is_sent_as_it_is() -> None:
     assert trim_context([], 1) == ()
 
 
+def test_results_alone_are_no_turn_and_nothing_of_them_is_kept() -> None:
+    assert trim_context([ToolMessage("a", ToolResult("x"))] * 2, 1, one_each) == ()
+
+
 @pytest.mark.parametrize(
     ("limit", "kept"),
     [
@@ -88,6 +93,11 @@ def test_trimming_drops_thinking_because_what_it_was_bound_to_is_gone() -> None:
     assert any(is_thinking(b) for b in trim_context(history, 6, one_each)[4].blocks)  # type: ignore[union-attr]  # an assistant message
     trimmed = trim_context(history, 5, one_each)
     assert trimmed == (UserMessage("b"), *turn(2))
+
+
+def test_a_history_that_does_not_begin_with_the_user_is_trimmed_until_it_does() -> None:
+    history = [*turn(1), *turn(2), UserMessage("x"), *turn(3)]
+    assert trim_context(history, 6, one_each) == (UserMessage("x"), *turn(3))
 
 
 def test_a_limit_below_one_is_refused() -> None:
@@ -147,7 +157,10 @@ def test_an_earlier_summary_is_not_sent_beside_a_later_one() -> None:
 
 
 def test_thinking_from_before_a_summary_is_dropped_and_later_thinking_kept() -> None:
-    old = AssistantMessage((THINKING, REDACTED, SERVER_WORK, TextBlock("old")), "end_turn")
+    counts = Usage(1, 2, 3, 4)
+    old = AssistantMessage(
+        (THINKING, REDACTED, SERVER_WORK, TextBlock("old")), "pause_turn", counts, "claude-x"
+    )
     new = AssistantMessage((THINKING, TextBlock("new")), "end_turn")
     summary = SummaryMessage("s", 1)
     history: list[Message] = [
@@ -161,7 +174,7 @@ def test_thinking_from_before_a_summary_is_dropped_and_later_thinking_kept() -> 
     assert messages_to_send(history) == (
         summary,
         UserMessage("b"),
-        AssistantMessage((SERVER_WORK, TextBlock("old")), "end_turn"),
+        AssistantMessage((SERVER_WORK, TextBlock("old")), "pause_turn", counts, "claude-x"),
         UserMessage("c"),
         new,
     )

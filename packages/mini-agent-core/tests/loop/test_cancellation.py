@@ -22,6 +22,7 @@ from mini_agent_core import (
     TextDelta,
     ThinkingDelta,
     ToolCall,
+    ToolCallFinished,
     ToolCallStarted,
     ToolMessage,
     ToolResult,
@@ -285,8 +286,12 @@ async def test_a_running_tool_is_waited_for_and_its_real_result_kept() -> None:
 async def test_a_tool_that_raises_after_the_stop_is_told_so_and_the_run_is_aborted() -> None:
     tool = StoppingTool(result=RuntimeError("secret"))
     client = ScriptedClient(call_reply(call("a"), call("b")), "never")
-    result = await run_agent("go", client=client, system="s", tools=[tool])
+    observer = RecordingObserver()
+    result = await run_agent("go", client=client, system="s", tools=[tool], observer=observer)
     assert result.stop_reason == "aborted"
+    assert all(m.result.is_error for m in result.messages if isinstance(m, ToolMessage))
+    finished = [event for event in observer.events if isinstance(event, ToolCallFinished)]
+    assert [event.seconds for event in finished] == [0.0, 0.0]
     assert results(result.messages) == {"a": "tool failed after cancellation", "b": ABORTED}
 
 

@@ -89,6 +89,16 @@ async def test_a_tool_that_raises_closes_all_calls_tells_no_secret_and_raises_it
     assert (len(tool.calls), len(client.requests)) == (1, 1)
 
 
+async def test_calls_that_did_not_run_and_calls_that_failed_are_finished_in_no_time() -> None:
+    observer = RecordingObserver()
+    client = ScriptedClient(call_reply(call("a"), call("b")))
+    tool = RecordingTool(result=ValueError("x"), rounds=5)
+    with pytest.raises(ValueError, match="x"):
+        await run_agent("go", client=client, system="s", tools=[tool], observer=observer)
+    finished = [event for event in observer.events if isinstance(event, ToolCallFinished)]
+    assert [(event.call.id, event.seconds) for event in finished] == [("a", 0.0), ("b", 0.0)]
+
+
 async def test_results_from_before_the_failure_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     tools = [RecordingTool("good"), RecordingTool("bad", result=ValueError("no"))]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from mini_agent_core import (
+    ALLOW,
     AssistantMessage,
     CancelToken,
     Context,
@@ -21,6 +23,7 @@ from mini_agent_core import (
     SummaryMessage,
     TextBlock,
     TextDelta,
+    Tool,
     ToolCall,
     ToolCallFinished,
     ToolCallStarted,
@@ -205,6 +208,19 @@ async def test_a_denied_call_is_answered_with_the_reason_and_its_tool_is_not_sta
     assert result.stop_reason == "complete"
 
 
+async def test_the_gate_is_asked_about_the_call_and_its_tool() -> None:
+    asked: list[tuple[ToolCall, Tool]] = []
+
+    async def gate(call: ToolCall, tool: Tool) -> Decision:
+        asked.append((call, tool))
+        return ALLOW
+
+    tools = [RecordingTool("one"), RecordingTool("two")]
+    client = ScriptedClient(call_reply(call("a", "two", x=1)), "done")
+    await run_agent("go", client=client, system="s", tools=tools, before_tool_call=gate)
+    assert asked == [(call("a", "two", x=1), tools[1])]
+
+
 async def test_a_question_nobody_can_answer_counts_as_no() -> None:
     tool = RecordingTool()
     client = ScriptedClient(call_reply(call("a")), "done")
@@ -322,7 +338,7 @@ async def test_a_call_id_used_twice_is_a_protocol_breach_and_the_reply_is_not_re
 ) -> None:
     observer = RecordingObserver()
     tool = RecordingTool()
-    with pytest.raises(ProtocolBreach, match="tool call id twice"):
+    with pytest.raises(ProtocolBreach, match="^the reply uses a tool call id twice"):
         await run_agent(
             "go", client=ScriptedClient(*replies), system="s", tools=[tool], observer=observer
         )
@@ -403,8 +419,11 @@ async def test_pauses_count_as_turns() -> None:
 @pytest.mark.parametrize(
     ("reply", "complaint"),
     [
-        (AssistantMessage((TextBlock("x"),), "tool_use"), "without a tool call"),
-        (AssistantMessage((call("a"),), "end_turn"), "did not stop for tool use"),
+        (
+            AssistantMessage((TextBlock("x"),), "tool_use"),
+            "^the reply stopped for tool use without",
+        ),
+        (AssistantMessage((call("a"),), "end_turn"), "^the reply holds a tool call but did not"),
         (AssistantMessage((TextBlock("x"),), "bored"), "unknown reason: 'bored'"),  # type: ignore[arg-type]  # what a broken client may say
     ],
     ids=["tool_use without a call", "a call without tool_use", "an unknown reason"],
@@ -447,6 +466,7 @@ async def test_fifty_turns_are_the_bound_unless_another_is_given() -> None:
 async def test_the_observer_is_told_in_order_and_of_facts_only_once_they_are_recorded() -> None:
     observer = RecordingObserver()
     reply, end = call_reply(call("a"), text="hm"), text_reply("done")
+    begin = time.perf_counter()
     await run_agent(
         "go",
         client=ScriptedClient(reply, end),
@@ -457,7 +477,7 @@ async def test_the_observer_is_told_in_order_and_of_facts_only_once_they_are_rec
     answer = ToolResult("done")
     finished = observer.events[6]
     assert isinstance(finished, ToolCallFinished)
-    assert finished.seconds > 0
+    assert 0 < finished.seconds < time.perf_counter() - begin
     assert observer.events == [
         MessageRecorded(UserMessage("go")),
         TurnStarted(1),

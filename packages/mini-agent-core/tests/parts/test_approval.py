@@ -95,6 +95,17 @@ async def test_the_first_gate_that_does_not_allow_has_the_say_and_later_ones_are
     assert await decide(first_verdict(), WRITE) == ALLOW
 
 
+async def test_each_gate_of_a_composition_sees_the_call_and_its_tool() -> None:
+    for gate in (
+        rules([], otherwise=read_only_gate),
+        first_verdict(deny_shell, read_only_gate),
+        ask_through(read_only_gate, RecordingGate()),  # type: ignore[arg-type]  # never asked
+    ):
+        assert await decide(gate, READ) == ALLOW
+        assert await decide(gate, WRITE) == await decide(read_only_gate, WRITE)
+    assert await decide(first_verdict(deny_shell), SHELL) == await decide(deny_shell, SHELL)
+
+
 async def test_a_question_is_put_to_somebody_and_only_a_question() -> None:
     questions: list[tuple[str, str]] = []
 

@@ -99,7 +99,7 @@ async def test_each_message_is_one_line_and_all_come_back_as_they_were(path: Pat
     assert data.count(b"\n") == len(HISTORY)
     assert tuple(load_session(path)) == HISTORY
     with Session.open(path) as session:
-        assert session.messages == HISTORY
+        assert (session.messages, session.path) == (HISTORY, path)
 
 
 async def test_the_files_form_is_plain_json_of_known_fields(path: Path) -> None:
@@ -252,7 +252,7 @@ async def test_messages_that_cannot_stand_where_they_stand_are_an_error(
     path.write_text("".join(f"{text.replace('%s', usage)}\n" for text in lines))
     with pytest.raises(SessionCorrupt, match="out of order") as raised:
         load_session(path)
-    assert raised.value.line == line
+    assert (raised.value.path, raised.value.line) == (path, line)
 
 
 async def test_what_cannot_follow_the_history_is_refused_and_not_written(path: Path) -> None:
@@ -311,6 +311,17 @@ async def test_the_warning_says_what_was_set_aside_and_where(path: Path) -> None
     )
 
 
+async def test_a_torn_line_that_cannot_be_set_aside_is_an_error_and_nothing_is_cut(
+    path: Path,
+) -> None:
+    path.with_name("session.jsonl.torn").mkdir()
+    path.write_text(f'{VALID}\n{{"role"')
+    with pytest.raises(SessionError) as raised:
+        Session.open(path)
+    assert str(raised.value) == f"{path}: cannot read the session: Is a directory"
+    assert path.read_text().endswith('{"role"')
+
+
 async def test_calls_left_open_by_a_crash_are_closed_when_the_session_goes_on(path: Path) -> None:
     for answered in (0, 1):
         with Session.open(path) as session:
@@ -366,10 +377,12 @@ async def test_a_session_that_ends_in_open_calls_resumes_with_a_request_the_serv
 async def test_a_second_writer_is_refused_in_the_same_process_and_in_another(path: Path) -> None:
     await filled(path)
     with Session.open(path) as session:
-        with pytest.raises(
-            SessionLocked, match=rf"another mini-agent \(process {os.getpid()}\) is using"
-        ):
+        with pytest.raises(SessionLocked) as raised:
             Session.open(path)
+        assert str(raised.value) == (
+            f"{path}: another mini-agent (process {os.getpid()}) is using this session; "
+            "close it there, or start a new session here"
+        )
         other = subprocess.run(
             [sys.executable, "-c", _OPEN, str(path)],
             capture_output=True,
@@ -398,8 +411,9 @@ async def test_of_two_that_open_a_missing_session_the_first_to_write_has_it(path
         await first.append(UserMessage("mine"))
         with pytest.raises(SessionLocked):
             await second.append(UserMessage("no, mine"))
-        with pytest.raises(SessionWriteFailed, match="no more"):
+        with pytest.raises(SessionWriteFailed) as again:
             await second.append(UserMessage("please"))
+        assert str(again.value) == f"{path}: the session takes no more after an earlier failure"
     assert load_session(path) == [UserMessage("mine")]
 
 
@@ -434,7 +448,7 @@ async def test_the_lock_ends_with_the_session_and_closing_twice_is_fine(path: Pa
     await session.append(UserMessage("one"))
     session.close()
     session.close()
-    with pytest.raises(SessionWriteFailed, match="the session is closed"):
+    with pytest.raises(SessionWriteFailed, match=": the session is closed$"):
         await session.append(UserMessage("two"))
     with Session.open(path) as again:
         assert again.messages == (UserMessage("one"),)
@@ -480,8 +494,9 @@ async def test_a_full_disk_is_an_error_and_what_was_saved_before_is_whole(
             assert path.read_bytes() == saved  # no half line is left behind
         assert str(raised.value) == f"{path}: the message could not be saved: File too large"
         assert session.messages == (UserMessage("saved"),)
-        with pytest.raises(SessionWriteFailed, match="takes no more after an earlier failure"):
+        with pytest.raises(SessionWriteFailed) as again:
             await session.append(UserMessage("more"))
+        assert str(again.value) == f"{path}: the session takes no more after an earlier failure"
     with Session.open(path) as session:
         assert (session.messages, session.warnings) == ((UserMessage("saved"),), ())
         await session.append(UserMessage("there is room again"))

@@ -197,11 +197,17 @@ def test_a_delta_that_does_not_belong_is_a_breach(raw: list[Raw], complaint: str
 @pytest.mark.parametrize(
     ("raw", "complaint"),
     [
-        ([*text_block(0, "a"), end("tool_use")], "stopped for tool use without a tool call"),
-        ([*tool_block(0, "{}"), end("end_turn")], "did not stop for tool use"),
+        (
+            [*text_block(0, "a"), end("tool_use")],
+            "^the reply stopped for tool use without a tool call",
+        ),
+        (
+            [*tool_block(0, "{}"), end("end_turn")],
+            "^the reply holds a tool call but did not stop for tool use",
+        ),
         ([*text_block(0, "a"), end("bored")], "unknown stop reason: 'bored'"),
         ([*text_block(0, "a"), end("end_turn"), end("max_tokens")], "two stop reasons"),
-        ([*text_block(0, "a"), end(None), STOP], "without a stop reason"),
+        ([*text_block(0, "a"), end(None), STOP], "^a message_stop without a stop reason"),
         ([*text_block(0, "a"), STOP], "without a stop reason"),
     ],
 )
@@ -215,7 +221,7 @@ def test_the_stop_reason_must_be_there_once_and_agree_with_the_content(
 def test_a_stream_without_message_stop_is_truncated_wherever_it_ends() -> None:
     whole = [start(), *text_block(0, "a"), *tool_block(1, '{"a":', "1}"), end("tool_use"), STOP]
     for length in range(len(whole)):
-        with pytest.raises(TruncatedReply):
+        with pytest.raises(TruncatedReply, match="^the reply was cut off before its end$"):
             read(*whole[:length])
 
 
@@ -235,15 +241,17 @@ def test_an_error_event_raises_with_its_type_wherever_it_comes() -> None:
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        ({}, "no reason given"),
-        ({"error": "x"}, "no reason given"),
+        ({}, ": no reason given$"),
+        ({"error": "x"}, ": no reason given$"),
         ({"error": {"type": "api_error"}}, "api_error"),
         ({"error": {"type": 7, "message": "m"}, "request_id": 7}, "m"),
     ],
 )
 def test_an_error_event_of_any_shape_is_an_error(error: Raw, told: str) -> None:
-    with pytest.raises(ModelRequestError, match=told):
+    with pytest.raises(ModelRequestError, match=told) as raised:
         read({"type": "error", **error})
+    assert raised.value.error_type in (None, "api_error")
+    assert raised.value.request_id is None
 
 
 def test_pings_and_events_newer_than_this_program_are_ignored_anywhere() -> None:
@@ -340,6 +348,15 @@ def test_text_that_came_with_the_start_of_its_block_is_kept() -> None:
     assert blocks(start(), *raw, end(), STOP) == [TextBlock("Hello")]
 
 
+def test_a_start_that_carries_nothing_usable_begins_empty() -> None:
+    words = [opened(0, type="text", text=None), delta(0, "text_delta", text="a"), closed(0)]
+    call = [opened(1, type="tool_use", id="t", name="read", input=None), closed(1)]
+    assert blocks(start(), *words, *call, end("tool_use"), STOP) == [
+        TextBlock("a"),
+        ToolCall("t", "read", {}),
+    ]
+
+
 def test_counts_are_cumulative_and_the_last_one_given_holds() -> None:
     raw = [
         start(output_tokens=1, cache_read_input_tokens=100, cache_creation_input_tokens=7),
@@ -360,9 +377,9 @@ def test_counts_are_cumulative_and_the_last_one_given_holds() -> None:
 
 @pytest.mark.parametrize("usage", [7, [1], {"output_tokens": "9"}, {"output_tokens": -1}])
 def test_counts_that_are_none_are_a_breach(usage: Any) -> None:
-    with pytest.raises(ProtocolBreach, match="usage"):
+    with pytest.raises(ProtocolBreach, match="^usage"):
         read(start(), *text_block(0, "a"), {**end(), "usage": usage})
-    with pytest.raises(ProtocolBreach, match="usage"):
+    with pytest.raises(ProtocolBreach, match="^usage"):
         read({"type": "message_start", "message": {"usage": {"input_tokens": True}}})
 
 
@@ -379,7 +396,7 @@ def test_unparsable_input_under_tool_use_is_a_breach_and_no_call_comes_of_it(tex
     reader = ReplyReader()
     for raw in [start(), *tool_block(0, text)]:
         assert list(reader.read(raw)) == []
-    with pytest.raises(ProtocolBreach, match="a tool call's input is not a JSON object"):
+    with pytest.raises(ProtocolBreach, match="^a tool call's input is not a JSON object"):
         list(reader.read(end("tool_use")))
 
 
@@ -398,7 +415,7 @@ def test_a_call_cut_off_is_carried_without_its_arguments_when_the_reply_was_cut(
 
 def test_an_unparsable_call_that_is_not_the_last_block_was_not_cut_off_but_is_wrong() -> None:
     raw = [*tool_block(0, '{"a'), opened(1, type="text", text="")]
-    with pytest.raises(ProtocolBreach, match="not a JSON object"):
+    with pytest.raises(ProtocolBreach, match="^a tool call's input is not a JSON object"):
         read(start(), *raw)
 
 
@@ -413,14 +430,14 @@ def test_an_unparsable_call_that_is_not_the_last_block_was_not_cut_off_but_is_wr
     ],
 )
 def test_a_tool_call_without_id_or_name_is_a_breach(begin: Raw) -> None:
-    with pytest.raises(ProtocolBreach, match="without id or name"):
+    with pytest.raises(ProtocolBreach, match="^a tool call without id or name"):
         read(start(), begin, closed(0))
 
 
 @pytest.mark.parametrize(
     ("raw", "complaint"),
     [
-        ([start(), start()], "a second message_start"),
+        ([start(), start()], "^a second message_start"),
         ([{"type": "message_start"}], "message_start without its message"),
         ([opened(0, type="text")], "content_block_start before message_start"),
         ([delta(0, "text_delta", text="")], "content_block_delta before message_start"),
@@ -428,7 +445,7 @@ def test_a_tool_call_without_id_or_name_is_a_breach(begin: Raw) -> None:
         ([end()], "message_delta before message_start"),
         ([STOP], "message_stop before message_start"),
         ([start(), {"type": "content_block_start", "index": 0}], "without its content_block"),
-        ([start(), {"type": "content_block_start"}], "without its index"),
+        ([start(), {"type": "content_block_start"}], "^a content_block_start without its index"),
         ([start(), {**opened(0, type="text"), "index": True}], "without its index"),
         ([start(), {**opened(0, type="text"), "index": "0"}], "without its index"),
         ([start(), opened(0, text="")], "block 0 has no type"),
@@ -439,7 +456,7 @@ def test_a_tool_call_without_id_or_name_is_a_breach(begin: Raw) -> None:
         ([start(), *text_block(0, "a"), end(), closed(0)], "after the stop reason"),
         ([start(), *text_block(0, "a"), end(), STOP, STOP], "message_stop after message_stop"),
         ([start(), *text_block(0, "a"), end(), STOP, end()], "message_delta after message_stop"),
-        ([start(), *text_block(0, "a"), end(), STOP, start()], "a second message_start"),
+        ([start(), *text_block(0, "a"), end(), STOP, start()], "^a second message_start"),
     ],
 )
 def test_an_event_out_of_place_or_out_of_shape_is_a_breach(raw: list[Raw], complaint: str) -> None:
