@@ -19,7 +19,7 @@ from mini_agent_core.agent import run_agent
 from mini_agent_core.approval import first_verdict
 from mini_agent_core.compaction import Compaction
 from mini_agent_core.messages import UserMessage
-from mini_agent_core.tools.base import nothing_before
+from mini_agent_core.tools import nothing_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

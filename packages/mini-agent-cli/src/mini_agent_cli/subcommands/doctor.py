@@ -91,7 +91,7 @@ def _can_be_written(folder: Path) -> bool:
 
 
 def _machine(host: Host, workspace: Path) -> Iterator[Check]:
-    from mini_agent_core.tools.sandbox import find_sandbox
+    from mini_agent_core.tools import find_sandbox
 
     kind = find_sandbox(host.env.get("PATH"), workspace=workspace).kind
     if kind == "none":
