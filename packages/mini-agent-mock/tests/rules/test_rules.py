@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from mini_agent_mock.rule_docs import CASES, UNKNOWN, Case
-from mini_agent_mock.rule_docs.case import assistant, body, call, req, result, text, tool, user
+from mini_agent_mock.rule_docs.case import assistant, body, call, old, req, result, text, tool, user
 from mini_agent_mock.rule_docs.table import rules_markdown
 from mini_agent_mock.validation import RULES, RequestContext, validate
 
@@ -207,6 +207,15 @@ def test_effort_is_refused_by_models_without_it() -> None:
 
     assert error is not None
     assert error.message == "This model does not support the effort parameter."
+
+
+@pytest.mark.parametrize("name", ["temperature", "top_p"])
+def test_sampling_parameters_reach_from_zero_to_one(name: str) -> None:
+    answers = [old(**{name: value}).answer() for value in (-0.01, 0, 1, 1.01)]
+
+    assert [answer and answer.message for answer in answers] == [
+        f"{name}: range: 0..1", None, None, f"{name}: range: 0..1"
+    ]  # fmt: skip
 
 
 def test_search_results_of_a_user_may_not_carry_citations() -> None:

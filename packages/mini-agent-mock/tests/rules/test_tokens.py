@@ -54,6 +54,24 @@ def test_four_bytes_make_a_token() -> None:
     ]
 
 
+def test_each_kind_of_block_has_its_price() -> None:
+    pdf = {"type": "base64", "data": "x" * 9_000}
+    prices: list[tuple[Any, int]] = [
+        (text("abcd"), 1),
+        ({"type": "thinking", "thinking": "abcdefgh", "signature": "not counted"}, 2),
+        ({"type": "image", "source": {"type": "base64", "data": "x" * 9_000}}, 1_568),
+        ({"type": "document", "source": pdf}, 136),
+        ({"type": "document", "source": {"type": "text", "data": "x" * 400}}, 114),
+        ({"type": "tool_result", "tool_use_id": "not counted", "content": "abcd"}, 13),
+        ({"type": "tool_result", "content": [text("abcd"), text("abcd")]}, 14),
+        ({"type": "tool_use", "id": "not counted", "name": "read", "input": {"a": 1}}, 15),
+    ]
+    for block, price in prices:
+        assert count_output([block]) == price, block
+    assert count_input(body(user(text("abcd")))) == 1 + 4
+    assert count_input(body(user("a"), tools=[{"name": "b"}, {"name": "c"}])) == 290 + 30 + 5
+
+
 def test_more_content_never_costs_less() -> None:
     small = body(user("a"))
     image = {"type": "image", "source": {"type": "url", "url": "u"}}

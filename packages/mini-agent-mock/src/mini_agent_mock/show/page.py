@@ -48,7 +48,7 @@ def _head_facts(run: ShownRun) -> str:
     share = f"{total['read'] / prompt:.0%} from cache" if prompt else "no tokens"
     return (
         f'<p class="facts">{prompt:,} prompt tokens, {share} · {total["output"]:,} output tokens '
-        f"· mock {escape(str(run.head.get('version') or '?'))}</p>"
+        f"· event log version {escape(str(run.head.get('version') or '?'))}</p>"
     )
 
 

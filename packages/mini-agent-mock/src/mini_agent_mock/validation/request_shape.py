@@ -42,7 +42,6 @@ _CACHE = optional(
 )
 _ID = string(r"^[a-zA-Z0-9_-]+$")
 _NAME = string(r"^[a-zA-Z0-9_-]{1,128}$")
-_SERVER_NAME = string(minimum=1)
 
 
 def _block(required: Mapping[str, Shape], others: Mapping[str, Shape] | None = None) -> Shape:
@@ -158,34 +157,31 @@ def _message(value: Any) -> Fault | None:
     return _MESSAGE(value)
 
 
-_SERVER_TOOLS = (
-    "bash_20241022",
-    "bash_20250124",
-    "text_editor_20241022",
-    "text_editor_20250124",
-    "text_editor_20250429",
-    "text_editor_20250728",
-    "computer_20241022",
-    "computer_20250124",
-    "computer_20251124",
-    "code_execution_20250522",
-    "code_execution_20250825",
-    "code_execution_20260120",
-    "code_execution_20260521",
-    "memory_20250818",
-    "web_search_20250305",
-    "web_search_20260209",
-    "web_search_20260318",
-    "web_fetch_20250910",
-    "web_fetch_20260209",
-    "web_fetch_20260309",
-    "web_fetch_20260318",
-    "tool_search_tool_regex",
-    "tool_search_tool_regex_20251119",
-    "tool_search_tool_bm25",
-    "tool_search_tool_bm25_20251119",
-    "advisor_20260301",
-)
+_SERVER_TOOLS = {
+    "bash": ("bash_20241022", "bash_20250124"),
+    "str_replace_editor": ("text_editor_20241022", "text_editor_20250124"),
+    "str_replace_based_edit_tool": ("text_editor_20250429", "text_editor_20250728"),
+    "computer": ("computer_20241022", "computer_20250124", "computer_20251124"),
+    "code_execution": (
+        "code_execution_20250522",
+        "code_execution_20250825",
+        "code_execution_20260120",
+        "code_execution_20260521",
+    ),
+    "memory": ("memory_20250818",),
+    "web_search": ("web_search_20250305", "web_search_20260209", "web_search_20260318"),
+    "web_fetch": (
+        "web_fetch_20250910",
+        "web_fetch_20260209",
+        "web_fetch_20260309",
+        "web_fetch_20260318",
+    ),
+    "tool_search_tool_regex": ("tool_search_tool_regex", "tool_search_tool_regex_20251119"),
+    "tool_search_tool_bm25": ("tool_search_tool_bm25", "tool_search_tool_bm25_20251119"),
+    "advisor": ("advisor_20260301",),
+}
+"""The one name each of the service's own tools goes by → its versions."""
+
 _TOOLSETS = ("browser_toolset_20260801", "computer_toolset_20260801", "mcp_toolset")
 
 _CUSTOM_TOOL = model(
@@ -203,8 +199,12 @@ _CUSTOM_TOOL = model(
 )
 TOOLS: dict[str, Shape] = {
     "custom": _CUSTOM_TOOL,
-    **{name: _server_block(name=_SERVER_NAME) for name in _SERVER_TOOLS},
-    **{name: _server_block() for name in _TOOLSETS},
+    **{
+        version: _server_block(name=literal(name))
+        for name, versions in _SERVER_TOOLS.items()
+        for version in versions
+    },
+    **{toolset: _server_block() for toolset in _TOOLSETS},
 }
 
 _PARALLEL = {"disable_parallel_tool_use": optional(boolean)}
