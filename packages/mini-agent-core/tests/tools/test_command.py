@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mini_agent_core.tools.command import Invocation, Outcome, StopSignal, run_command
-from mini_agent_core.tools.output import HeadAndTail
-from mini_agent_core.tools.process_group import ProcessGroup
-from mini_agent_core.tools.shell import account
+from mini_agent_core.tools.shell.command import Invocation, Outcome, StopSignal, run_command
+from mini_agent_core.tools.shell.output import HeadAndTail
+from mini_agent_core.tools.shell.process_group import ProcessGroup
+from mini_agent_core.tools.shell.run_shell import account
 from mini_agent_core.tools.text import no_redaction
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mini_agent_core.tools import Workspace
-from mini_agent_core.tools.contents import (
+from mini_agent_core.tools.files.contents import (
     MAX_WHOLE_FILE,
     current,
     open_file,

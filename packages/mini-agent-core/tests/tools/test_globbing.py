@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mini_agent_core.tools.globbing import matcher
+from mini_agent_core.tools.search.globbing import matcher
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mini_agent_core.tools.ignoring import IgnoreRules
-from mini_agent_core.tools.search_worker import search
+from mini_agent_core.tools.search.ignoring import IgnoreRules
+from mini_agent_core.tools.search.worker import search
 
 NAMES = st.sampled_from(["a", "b", "ab", "a.py", "b.log", "build", "x y", "#h", "!k", ".h", "A"])
 PARTS = st.sampled_from(

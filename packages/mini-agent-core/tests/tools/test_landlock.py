@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mini_agent_core.tools import find_sandbox, landlock
+from mini_agent_core.tools import find_sandbox
+from mini_agent_core.tools.shell import landlock
 
 if TYPE_CHECKING:
     from collections.abc import Callable

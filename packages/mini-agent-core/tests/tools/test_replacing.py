@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mini_agent_core.tools.replacing import replace_text
+from mini_agent_core.tools.files.replacing import replace_text
 from mini_agent_core.tools.text import Refusal
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "é", " ", "\n", "\r\n", "\r"]), max_size=12).map(

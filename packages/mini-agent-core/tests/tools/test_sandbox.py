@@ -24,8 +24,8 @@ from mini_agent_core.tools import (
     find_sandbox,
     workspace_tools,
 )
-from mini_agent_core.tools.landlock import CANNOT
-from mini_agent_core.tools.sandbox import bubblewrap_programs
+from mini_agent_core.tools.shell.landlock import CANNOT
+from mini_agent_core.tools.shell.sandbox import bubblewrap_programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mini_agent_core.cancellation import CancelToken
 from mini_agent_core.messages import ToolResult
 from mini_agent_core.tools import workspace_tools
-from mini_agent_core.tools.changing import ChangingTool
+from mini_agent_core.tools.files.changing import ChangingTool
 from mini_agent_core.tools.text import MAX_RESULT_CHARS
 
 if TYPE_CHECKING:

@@ -187,7 +187,7 @@ def test_every_public_name_is_there_and_no_other() -> None:
 
 def test_the_search_starts_with_little_more_than_the_search() -> None:
     script = (
-        "import sys, mini_agent_core.tools.search_worker;"
+        "import sys, mini_agent_core.tools.search.worker;"
         "print(sorted(sys.modules.keys() & {'asyncio', 'ctypes', 'difflib', 'pathspec', "
         "'subprocess', 'anthropic'}))"
     )

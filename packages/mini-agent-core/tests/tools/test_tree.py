@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mini_agent_core.tools import Workspace
-from mini_agent_core.tools.search_worker import search
-from mini_agent_core.tools.tree import Walk
+from mini_agent_core.tools.search.tree import Walk
+from mini_agent_core.tools.search.worker import search
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,14 +10,19 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mini_agent_core.tools.base import BeforeChange, Setting
-    from mini_agent_core.tools.change import Change
-    from mini_agent_core.tools.changing import EditFile, WriteFile
+    from mini_agent_core.tools.base import BeforeChange, Setting, nothing_before
     from mini_agent_core.tools.environment import child_environment
-    from mini_agent_core.tools.read_file import ReadFile
-    from mini_agent_core.tools.sandbox import DEFAULT_POLICY, Sandbox, SandboxPolicy, find_sandbox
-    from mini_agent_core.tools.search import GrepSearch, ListFiles
-    from mini_agent_core.tools.shell import RunShell
+    from mini_agent_core.tools.files.change import Change
+    from mini_agent_core.tools.files.changing import EditFile, WriteFile
+    from mini_agent_core.tools.files.read_file import ReadFile
+    from mini_agent_core.tools.search.tools import GrepSearch, ListFiles
+    from mini_agent_core.tools.shell.run_shell import RunShell
+    from mini_agent_core.tools.shell.sandbox import (
+        DEFAULT_POLICY,
+        Sandbox,
+        SandboxPolicy,
+        find_sandbox,
+    )
     from mini_agent_core.tools.text import Redact
     from mini_agent_core.tools.toolset import workspace_tools
     from mini_agent_core.tools.workspace import Workspace
@@ -39,26 +44,28 @@ __all__ = [
     "WriteFile",
     "child_environment",
     "find_sandbox",
+    "nothing_before",
     "workspace_tools",
 ]
 
 _MODULE_OF = {
     "BeforeChange": "base",
-    "Change": "change",
-    "DEFAULT_POLICY": "sandbox",
-    "EditFile": "changing",
-    "GrepSearch": "search",
-    "ListFiles": "search",
-    "ReadFile": "read_file",
+    "Change": "files.change",
+    "DEFAULT_POLICY": "shell.sandbox",
+    "EditFile": "files.changing",
+    "GrepSearch": "search.tools",
+    "ListFiles": "search.tools",
+    "ReadFile": "files.read_file",
     "Redact": "text",
-    "RunShell": "shell",
-    "Sandbox": "sandbox",
-    "SandboxPolicy": "sandbox",
+    "RunShell": "shell.run_shell",
+    "Sandbox": "shell.sandbox",
+    "SandboxPolicy": "shell.sandbox",
     "Setting": "base",
     "Workspace": "workspace",
-    "WriteFile": "changing",
+    "WriteFile": "files.changing",
     "child_environment": "environment",
-    "find_sandbox": "sandbox",
+    "find_sandbox": "shell.sandbox",
+    "nothing_before": "base",
     "workspace_tools": "toolset",
 }
 

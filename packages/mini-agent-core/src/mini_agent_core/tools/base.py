@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +15,6 @@ from mini_agent_core.json_text import without_lone_surrogates
 from mini_agent_core.messages import ToolResult
 from mini_agent_core.results import bounded
 from mini_agent_core.schema import check_tool_input
-from mini_agent_core.tools.contents import digest
 from mini_agent_core.tools.text import MAX_RESULT_CHARS, Redact, Refusal, no_redaction, show_name
 
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ class Setting:
 
     def remember(self, path: str, data: bytes) -> None:
         """Note that the model knows this content of the file."""
-        self.seen[path] = digest(data)
+        self.seen[path] = _digest(data)
 
     def knows(self, path: str, data: bytes) -> bool:
         """Whether this is the content that the model last read or wrote."""
-        return self.seen.get(path) == digest(data)
+        return self.seen.get(path) == _digest(data)
 
     def saw(self, path: str) -> bool:
         """Whether the model has read or written the file at all."""
@@ -67,6 +67,10 @@ class Setting:
         """Make a result: without secrets, bounded, valid Unicode."""
         clean = self.redact(without_lone_surrogates(text))
         return ToolResult(without_lone_surrogates(bounded(clean, MAX_RESULT_CHARS)), is_error)
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()
 
 
 class WorkspaceTool(ABC):

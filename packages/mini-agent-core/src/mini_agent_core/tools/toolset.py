@@ -7,12 +7,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from mini_agent_core.tools.base import BeforeChange, Setting, nothing_before
-from mini_agent_core.tools.changing import EditFile, WriteFile
 from mini_agent_core.tools.environment import child_environment
-from mini_agent_core.tools.read_file import ReadFile
-from mini_agent_core.tools.sandbox import DEFAULT_POLICY, SandboxPolicy
-from mini_agent_core.tools.search import GrepSearch, ListFiles
-from mini_agent_core.tools.shell import RunShell
+from mini_agent_core.tools.files.changing import EditFile, WriteFile
+from mini_agent_core.tools.files.read_file import ReadFile
+from mini_agent_core.tools.search.tools import GrepSearch, ListFiles
+from mini_agent_core.tools.shell.run_shell import RunShell
+from mini_agent_core.tools.shell.sandbox import DEFAULT_POLICY, SandboxPolicy
 from mini_agent_core.tools.text import Redact, no_redaction
 from mini_agent_core.tools.workspace import Workspace
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from mini_agent_core.tools.base import WorkspaceTool, file_path, object_schema
-from mini_agent_core.tools.contents import MAX_WHOLE_FILE, open_file
+from mini_agent_core.tools.files.contents import MAX_WHOLE_FILE, open_file
 from mini_agent_core.tools.text import Redact, Refusal, cut_line, show_name
 
 if TYPE_CHECKING:

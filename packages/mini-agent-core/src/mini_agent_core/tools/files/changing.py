@@ -9,9 +9,15 @@ from mini_agent_core.errors import ToolInputInvalid
 from mini_agent_core.redaction import REDACTED
 from mini_agent_core.schema import check_tool_input
 from mini_agent_core.tools.base import WorkspaceTool, file_path, object_schema
-from mini_agent_core.tools.change import Change
-from mini_agent_core.tools.contents import Content, current, read_whole, replace, require_writable
-from mini_agent_core.tools.replacing import replace_text
+from mini_agent_core.tools.files.change import Change
+from mini_agent_core.tools.files.contents import (
+    Content,
+    current,
+    read_whole,
+    replace,
+    require_writable,
+)
+from mini_agent_core.tools.files.replacing import replace_text
 from mini_agent_core.tools.text import Refusal, show_name
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ leaves the old content complete. Links never get here: a place's entry is not on
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from contextlib import suppress
@@ -48,11 +47,6 @@ class Content:
     def mode(self) -> int:
         """The permission bits."""
         return stat.S_IMODE(self.status.st_mode)
-
-
-def digest(data: bytes) -> bytes:
-    """Return the fingerprint by which a content is known again."""
-    return hashlib.blake2b(data, digest_size=16).digest()
 
 
 def open_file(place: Place) -> tuple[int, os.stat_result]:

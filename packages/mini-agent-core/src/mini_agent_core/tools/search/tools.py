@@ -11,7 +11,7 @@ from mini_agent_core.errors import ToolInputInvalid
 from mini_agent_core.schema import check_tool_input
 from mini_agent_core.tools.base import object_schema
 from mini_agent_core.tools.child import python_child
-from mini_agent_core.tools.search_limits import MAX_FILES, MAX_MATCH_CHARS, MAX_MATCHES
+from mini_agent_core.tools.search.limits import MAX_FILES, MAX_MATCH_CHARS, MAX_MATCHES
 from mini_agent_core.tools.text import Refusal, cut_line, show_name
 from mini_agent_core.tools.threads import in_own_thread
 
@@ -93,7 +93,7 @@ class SearchTool(ABC):
     def _start_worker(self) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(
-                python_child("mini_agent_core.tools.search_worker"),
+                python_child("mini_agent_core.tools.search.worker"),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

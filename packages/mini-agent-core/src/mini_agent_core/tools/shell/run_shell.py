@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from mini_agent_core.errors import ConfigurationError, ToolInputInvalid
 from mini_agent_core.schema import check_tool_input
 from mini_agent_core.tools.base import object_schema
-from mini_agent_core.tools.command import Invocation, Outcome, StopSignal, run_command
-from mini_agent_core.tools.sandbox import Sandbox, SandboxPolicy, find_sandbox
+from mini_agent_core.tools.shell.command import Invocation, Outcome, StopSignal, run_command
+from mini_agent_core.tools.shell.sandbox import Sandbox, SandboxPolicy, find_sandbox
 from mini_agent_core.tools.text import Refusal, show_name
 from mini_agent_core.tools.threads import in_own_thread
 

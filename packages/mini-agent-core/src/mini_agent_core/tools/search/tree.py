@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mini_agent_core.tools.contents import read_whole
-from mini_agent_core.tools.ignoring import ALWAYS_LEFT_OUT, IgnoreRules
+from mini_agent_core.tools.files.contents import read_whole
+from mini_agent_core.tools.search.ignoring import ALWAYS_LEFT_OUT, IgnoreRules
 from mini_agent_core.tools.text import Refusal
 from mini_agent_core.tools.workspace import Place
 

@@ -84,7 +84,9 @@ class Sandbox:
             return [*self._bubblewrap(writable, policy), *argv]
         if self.kind == "landlock":
             options = ["--network"] if policy.network else []
-            launcher = python_child("mini_agent_core.tools.landlock", *options, *writable, "--")
+            launcher = python_child(
+                "mini_agent_core.tools.shell.landlock", *options, *writable, "--"
+            )
             return [*launcher, *argv]
         return list(argv)
 

@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_core.errors import ConfigurationError
-from mini_agent_core.tools.contents import read_whole
-from mini_agent_core.tools.globbing import matcher
-from mini_agent_core.tools.search_limits import MAX_FILES, MAX_MATCH_CHARS, MAX_MATCHES
+from mini_agent_core.tools.files.contents import read_whole
+from mini_agent_core.tools.search.globbing import matcher
+from mini_agent_core.tools.search.limits import MAX_FILES, MAX_MATCH_CHARS, MAX_MATCHES
+from mini_agent_core.tools.search.tree import Walk
 from mini_agent_core.tools.text import SLACK, Refusal, show_name
-from mini_agent_core.tools.tree import Walk
 from mini_agent_core.tools.workspace import Place, Workspace, kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from mini_agent_core.tools.globbing import Matcher
+    from mini_agent_core.tools.search.globbing import Matcher
 
 MAX_MEMORY = 1024**3
 """Bytes of address space."""

@@ -17,8 +17,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Self
 
-from mini_agent_core.tools.output import HeadAndTail
-from mini_agent_core.tools.process_group import ProcessGroup
+from mini_agent_core.tools.shell.output import HeadAndTail
+from mini_agent_core.tools.shell.process_group import ProcessGroup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

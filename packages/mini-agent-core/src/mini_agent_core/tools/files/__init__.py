@@ -1,0 +1,1 @@
+"""The tools that read, write and edit files, and what they are made of."""

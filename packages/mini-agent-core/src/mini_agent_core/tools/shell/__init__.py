@@ -1,0 +1,1 @@
+"""The tool that runs commands, the groups they run in, and the sandbox around them."""
