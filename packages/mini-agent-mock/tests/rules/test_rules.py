@@ -202,6 +202,15 @@ def test_an_hour_after_five_minutes_is_found_in_tools_and_results() -> None:
     assert error.message.startswith("messages.2.content.0.tool_result.content.1.cache_control.ttl")
 
 
+def test_a_system_message_may_carry_settings_alone_but_no_empty_text() -> None:
+    settings = {"role": "system", "output_config": {"effort": "low"}}
+
+    assert req(user("a"), settings).answer() is None
+    empty = req(user("a"), {"role": "system", "content": ""}).answer()
+    assert empty is not None
+    assert empty.message.startswith("messages.1: all messages must have non-empty content")
+
+
 def test_effort_is_refused_by_models_without_it() -> None:
     error = req(output_config={"effort": "low"}, model="claude-haiku-4-5").answer()
 

@@ -48,6 +48,7 @@ def test_a_reply_is_continued_only_once_and_must_be_known() -> None:
     with pytest.raises(ApiError) as unknown:
         threads.expand(body(user("c"), **following("msg_9")))
 
+    assert (again.value.status, again.value.type) == (400, "invalid_request_error")
     assert again.value.details == {"error_code": "thread_already_continued"}
     assert unknown.value.details == {"error_code": "thread_not_found"}
 
