@@ -23,7 +23,6 @@ from .context import compact  # @step >=context
 from .context import context_tokens  # @step >=context
 from .memory import with_memories  # @step >=memory
 from .permissions import Ask  # @step >=permissions
-from .permissions import ask_user  # @step >=permissions
 from .permissions import permission_gate  # @step >=permissions
 from .plan import PlanMode  # @step >=plan-mode
 from .prompt import system_prompt  # @step >=system-prompt
@@ -82,13 +81,13 @@ class Agent:
     client: Anthropic
     event_sink: EventSink  # @step >=system-prompt
     session: SessionStore  # @step >=sessions
+    ask: Ask  # @step >=permissions
+    plan: PlanMode  # @step >=plan-mode
     system: str = field(default_factory=system_prompt)  # @step >=system-prompt
     tools: dict[str, Tool] = field(default_factory=tool_registry)  # @step >=tools
     model: str = MODEL  # @step >=sessions
     history: list[MessageParam] = field(default_factory=list)
     context_tokens: int = 0  # @step >=context
-    ask: Ask = ask_user  # @step >=permissions
-    plan: PlanMode = field(default_factory=PlanMode)  # @step >=plan-mode
     clock: Clock = time  # @step >=autonomy
 
     def run(self, prompt: str) -> str:
@@ -108,7 +107,6 @@ class Agent:
             # |     tools=self.tool_params(),
             # |     messages=self.history,
             # | )
-            # | print(text_of(reply))
             # @endstep
             check(reply)
             self.after_assistant(reply)  # @step >=context
@@ -179,12 +177,11 @@ class Agent:
         # | print(f"[tool] {call.name} {call.input}")
         # @endstep
         # @step >=tools
-        failed = False
         try:
             tool = find_tool(self.tools, call.name)
             self.plan.check(call.name)  # @step >=plan-mode
             permission_gate(call.name, call.input, self.ask)  # @step >=permissions
-            content = tool.run(**call.input)
+            content, failed = tool.run(**call.input), False
         except Exception as error:  # noqa: BLE001 - the model is to know
             content, failed = f"{type(error).__name__}: {error}", True
         content = clip(content)

@@ -109,9 +109,13 @@ def run_cli(
                 return converse(agent, prompts)
             # @else >=sessions
             # | return converse(agent, prompts)
-            # @else
+            # @else >=system-prompt
             # | for prompt in prompts:
             # |     agent.run(prompt)
+            # | return 0
+            # @else
+            # | for prompt in prompts:
+            # |     print(agent.run(prompt))
             # | return 0
             # @endstep
     except (Exception, KeyboardInterrupt) as error:

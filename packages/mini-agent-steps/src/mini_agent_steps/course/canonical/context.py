@@ -38,11 +38,11 @@ def compact(
     A call is never parted from its result. A history that is short enough comes back
     unchanged.
     """
-    cut = max(len(history) - KEPT_MESSAGES, 0)
-    while cut > 0 and holds_results(history[cut]):
-        cut -= 1
-    if cut == 0:
+    if len(history) <= KEPT_MESSAGES:
         return history
+    cut = len(history) - KEPT_MESSAGES
+    while holds_results(history[cut]):
+        cut -= 1
     summary = aux_model_call("compact", SUMMARIZE, transcript(history[:cut]))
     told: MessageParam = {"role": "user", "content": f"Earlier, in short:\n{summary}"}
     return [told, *map(without_thinking, history[cut:])]

@@ -16,7 +16,7 @@ REMINDER = (
 class PlanMode:
     """A switch: the gate and the reminder both look at it."""
 
-    on: bool = False
+    on: bool
 
     def toggle(self) -> None:
         """Turn plan mode on or off."""

@@ -17,7 +17,7 @@ from anthropic.types import ToolParam
 
 # @step >=tools
 JSON_TYPES = {str: "string", int: "integer", bool: "boolean"}
-MAX_RESULT = 20_000
+KEPT_ENDS = 10_000
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,16 @@ def as_tool(function: Callable[..., str]) -> Tool:
 
 
 # @endstep
-def read_file(path: str, offset: int = 1, limit: int = 2000) -> str:
-    """Read a text file with line numbers, `limit` lines from line `offset` on."""
+def read_file(
+    path: str,
+    offset: int = 1,  # @step >=tools
+    limit: int = 2000,  # @step >=tools
+) -> str:
+    """Read a text file; its lines are numbered from 1."""
     lines = Path(path).read_text(encoding="utf-8").removesuffix("\n").split("\n")
-    chosen = lines[offset - 1 : offset - 1 + limit]
-    return "\n".join(f"{number}\t{line}" for number, line in enumerate(chosen, offset))
+    numbered = [f"{number}\t{line}" for number, line in enumerate(lines, 1)]
+    numbered = numbered[offset - 1 : offset - 1 + limit]  # @step >=tools
+    return "\n".join(numbered)
 
 
 # @step ==agent-loop
@@ -77,8 +82,7 @@ def edit_file(
     path: str, old_text: str, new_text: str, replace_all: bool = False
 ) -> str:
     """Replace `old_text`, which must occur exactly once unless `replace_all` is set."""
-    # Bytes, because a text file opened as text loses its own line endings.
-    text = Path(path).read_bytes().decode()
+    text = Path(path).read_bytes().decode()  # as it is, with its line endings
     count = text.count(old_text) if old_text else 0
     if count == 0 or (count > 1 and not replace_all):
         raise ValueError(f"old_text occurs {count} times in {path}; nothing changed")
@@ -153,11 +157,10 @@ def find_tool(tools: dict[str, Tool], name: str) -> Tool:
 
 def clip(text: str) -> str:
     """Keep the head and the tail of a text that would crowd out everything else."""
-    if len(text) <= MAX_RESULT:
+    surplus = len(text) - 2 * KEPT_ENDS
+    if surplus <= 0:
         return text
-    half = MAX_RESULT // 2
-    left_out = f"… {len(text) - 2 * half} characters left out …"
-    return f"{text[:half]}\n{left_out}\n{text[-half:]}"
+    return f"{text[:KEPT_ENDS]}\n… {surplus} characters left out …\n{text[-KEPT_ENDS:]}"
 
 
 # @endstep
