@@ -40,6 +40,12 @@ WORDS = "one two three four"
 OK = {"text": "all is well"}
 CALL = {"name": "write_file", "input": {"path": "a.txt", "content": "x" * 100}}
 HALF_A_CALL = {"name": "write_file", "raw_input": '{"path": "a.txt", "content": "hal'}
+SERVER_CALL = {
+    "type": "server_tool_use",
+    "id": "srvtoolu_01",
+    "name": "web_search",
+    "input": {"query": "x"},
+}
 BEFORE, AFTER, IN_CALL = {"after_event": 1}, {"after_event": 4}, {"after_event": 5}
 
 
@@ -49,12 +55,18 @@ class Fault:
 
     what: str
     turns: tuple[dict[str, Any], ...]
+    model: str = MODEL
 
 
 def status(code: int, what: str = "", **more: Any) -> Fault:
     """Return the row of an answer with this status, and then a good one if it is asked again."""
     fault = {"fault": {"status": code, "retry_after_ms": 1, **more}}
     return Fault(f"status {code}{what}", (fault, OK))
+
+
+def struck(what: str, **fault: Any) -> Fault:
+    """Return the row of a good reply with this fault, and then one without."""
+    return Fault(what, ({**OK, "fault": fault}, OK))
 
 
 def broken(what: str, **fault: Any) -> tuple[Fault, ...]:
@@ -85,14 +97,8 @@ FAULTS = (
         "status 529 for ever",
         ({"fault": {"status": 529, "retry_after_ms": 1}, "repeat": "always"},),
     ),
-    Fault(
-        "the connection is closed in the headers",
-        ({**OK, "fault": {"kind": "cut", "in_headers": True}}, OK),
-    ),
-    Fault(
-        "the connection is reset in the headers",
-        ({**OK, "fault": {"kind": "reset", "in_headers": True}}, OK),
-    ),
+    struck("the connection is closed in the headers", kind="cut", in_headers=True),
+    struck("the connection is reset in the headers", kind="reset", in_headers=True),
     *broken("an `overloaded_error` event", kind="error"),
     *broken("an `invalid_request_error` event", kind="error", type="invalid_request_error"),
     *broken("the connection closes", kind="cut"),
@@ -100,22 +106,10 @@ FAULTS = (
     *broken("the stream ends too early", kind="end"),
     *broken("the stream goes silent", kind="stall", seconds=30),
     *broken("a line that is not JSON", kind="malformed", data="{nope"),
-    Fault(
-        "`message_stop` is missing",
-        ({**OK, "fault": {"kind": "drop", "event": "message_stop"}}, OK),
-    ),
-    Fault(
-        "`content_block_stop` is missing",
-        ({**OK, "fault": {"kind": "drop", "event": "content_block_stop"}}, OK),
-    ),
-    Fault(
-        "`content_block_start` is missing",
-        ({**OK, "fault": {"kind": "drop", "event": "content_block_start"}}, OK),
-    ),
-    Fault(
-        "an event newer than this program",
-        ({**OK, "fault": {"kind": "insert", "event": "novel", "data": {"type": "novel"}}},),
-    ),
+    struck("`message_stop` is missing", kind="drop", event="message_stop"),
+    struck("`content_block_stop` is missing", kind="drop", event="content_block_stop"),
+    struck("`content_block_start` is missing", kind="drop", event="content_block_start"),
+    struck("an unknown event", kind="insert", event="novel", data={"type": "novel"}),
     Fault("an empty reply", ({"content": []}, OK)),
     Fault("a reply of thinking alone", ({"thinking": "hm"}, OK)),
     Fault("a tool call whose input is not JSON", ({"tools": [HALF_A_CALL]}, OK)),
@@ -125,7 +119,12 @@ FAULTS = (
     ),
     Fault("a whole tool call, but `end_turn`", ({"tools": [CALL], "stop_reason": "end_turn"}, OK)),
     *(stopped(reason) for reason in ("end_turn", "tool_use", "max_tokens", "stop_sequence")),
-    *(stopped(reason) for reason in ("refusal", "pause_turn", "model_context_window_exceeded")),
+    *(stopped(reason) for reason in ("refusal", "model_context_window_exceeded")),
+    Fault(
+        "a reply that paused for a server tool (`pause_turn`)",
+        ({"content": [SERVER_CALL], "stop_reason": "pause_turn"}, OK),
+        model="claude-haiku-4-5",
+    ),
 )
 
 
@@ -145,9 +144,9 @@ class Seen:
         self.tools_started += isinstance(event, ToolCallStarted)
 
 
-async def run_into(url: str, path: Path) -> tuple[str, Seen]:
+async def run_into(url: str, path: Path, model: str = MODEL) -> tuple[str, Seen]:
     """Run the agent once and return how it ended, and what was seen of it."""
-    client = AnthropicClient(model=MODEL, api_key=KEY, base_url=url, idle_timeout=0.5)
+    client = AnthropicClient(model=model, api_key=KEY, base_url=url, idle_timeout=0.5)
     seen = Seen()
     try:
         with Session.open(path) as session:
@@ -172,7 +171,7 @@ def row(fault: Fault, folder: Path) -> str:
     path = folder / f"{abs(hash(fault.what))}.jsonl"
     track = {"turns": list(fault.turns), "optional": True}
     with MockServer(Scenario.parse({"tracks": {"main": track}})) as server:
-        ended, seen = asyncio.run(run_into(server.base_url, path))
+        ended, seen = asyncio.run(run_into(server.base_url, path, fault.model))
         requests = len(server.requests)
         ended = re.sub(re.escape(server.base_url), "(the service)", ended)
     return _row(fault.what, ended, seen, path, str(requests))
