@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import threading
@@ -14,6 +13,7 @@ import pytest
 from mini_agent_mock.clock import ManualClock
 from mini_agent_mock.engine import Engine
 from mini_agent_mock.http import HttpRequest, HttpResponse
+from mini_agent_mock.pytest_plugin import shared_host
 from mini_agent_mock.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -127,23 +127,26 @@ def events_of() -> Callable[[HttpResponse], list[tuple[str, Any]]]:
     return read_events
 
 
+@pytest.fixture(scope="session", autouse=True)
+def shared_server(pytestconfig: pytest.Config) -> None:
+    """Start the fixtures' server before anything is counted; the plugin stops it."""
+    shared_host(pytestconfig)
+
+
 @pytest.fixture(autouse=True)
-def nothing_is_left_behind() -> Iterator[None]:
-    """A thread, a listening socket or an event loop that outlives its test fails it."""
-    before = _mortal_threads()
-    sockets = _open_sockets()
+def nothing_is_left_behind(shared_server: None) -> Iterator[None]:
+    """A thread or a socket that outlives its test fails it."""
+    threads, sockets = set(threading.enumerate()), _open_sockets()
     yield
-    left = [thread.name for thread in _mortal_threads() - before]
-    assert not left, f"threads outlived the test: {left}"
-    leaked = _open_sockets() - sockets
-    assert not leaked, f"sockets outlived the test: {leaked}"
-    with pytest.raises(RuntimeError):
-        asyncio.get_running_loop()
-
-
-def _mortal_threads() -> set[threading.Thread]:
-    """Threads except the one of the process's shared fixture server."""
-    return {thread for thread in threading.enumerate() if thread.name != "mini-agent-mock-fixture"}
+    pause = threading.Event()
+    left: list[str] = []
+    for _ in range(400):  # a server hears of a closed connection a moment later
+        left = [thread.name for thread in set(threading.enumerate()) - threads]
+        left += sorted(_open_sockets() - sockets)
+        if not left:
+            return
+        pause.wait(0.005)
+    raise AssertionError(f"outlived the test: {left}")
 
 
 def _open_sockets() -> set[str]:

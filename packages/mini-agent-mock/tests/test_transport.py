@@ -47,9 +47,11 @@ def async_client(run: Run, **keywords: Any) -> httpx2.AsyncClient:
 
 @asynccontextmanager
 async def streaming(run: Run) -> AsyncIterator[httpx2.Response]:
-    async with async_client(run, timeout=None) as client:
-        async with client.stream("POST", URL, json=BODY) as reply:
-            yield reply
+    async with (
+        async_client(run, timeout=None) as http,
+        http.stream("POST", URL, json=BODY) as reply,
+    ):
+        yield reply
 
 
 async def asleep(clock: ManualClock) -> None:
@@ -140,14 +142,12 @@ def test_a_stream_arrives_chunk_by_chunk_as_the_clock_moves(make: Make) -> None:
     run = make([{"chunks": ["a", {"text": "b", "delay": 9}]}], clock)
 
     async def main() -> None:
-        async with (
-            async_client(run, timeout=None) as client,
-            client.stream("POST", URL, json=BODY) as reply,
-        ):
+        async with streaming(run) as reply:
             chunks = reply.aiter_raw()
             assert b'"text":"a"' in await anext(chunks)
             waiting = asyncio.ensure_future(anext(chunks))
-    XX            assert not waiting.done()
+            await asleep(clock)
+            assert not waiting.done()
             clock.advance(9)
             assert b'"text":"b"' in await waiting
 
@@ -175,7 +175,8 @@ def test_a_cancelled_reader_leaves_no_task_and_frees_the_track(make: Make) -> No
     async def main() -> int:
         async with async_client(run, timeout=None) as client:
             request = asyncio.ensure_future(client.post(URL, json=BODY))
-    XX            request.cancel()
+            await asleep(clock)
+            request.cancel()
             await asyncio.gather(request, return_exceptions=True)
             await client.post(URL, json=BODY)
         return len(asyncio.all_tasks())
@@ -192,7 +193,8 @@ def test_two_readers_of_one_track_are_concurrent(make: Make) -> None:
     async def main() -> int:
         async with async_client(run, timeout=None) as client:
             first = asyncio.ensure_future(client.post(URL, json=BODY))
-    XX            second = await client.post(URL, json=BODY)
+            await asleep(clock)
+            second = await client.post(URL, json=BODY)
             clock.advance(60)
             await first
             return second.status_code
@@ -205,10 +207,7 @@ def test_a_stall_without_any_timeout_waits_until_it_is_cancelled(make: Make) -> 
     run = make([{"text": "a", "fault": {"kind": "stall", "after_event": 1}}])
 
     async def main() -> None:
-        async with (
-            async_client(run, timeout=None) as client,
-            client.stream("POST", URL, json=BODY) as reply,
-        ):
+        async with streaming(run) as reply:
             chunks = reply.aiter_raw()
             await anext(chunks)
             waiting = asyncio.ensure_future(anext(chunks))

@@ -87,7 +87,7 @@ def anthropic_mock(request: pytest.FixtureRequest) -> Iterator[HostedScript]:
     """
     from mini_agent_mock.edges.fixture import HostedScript
 
-    run = HostedScript(_host(request.config), _event_log(request))
+    run = HostedScript(shared_host(request.config), _event_log(request))
     with _environment(run):
         yield from _scripted(request, run)
 
@@ -137,13 +137,13 @@ def _load(run: ScriptedRun, marker: pytest.Mark, request: pytest.FixtureRequest)
         run.script(scenario)
 
 
-def _host(config: pytest.Config) -> MockHost:
+def shared_host(config: pytest.Config) -> MockHost:
     """The process's one server; a forked child gets its own."""
     from mini_agent_mock.edges.server import MockHost
 
     host = config.stash.get(_HOST, None)
     if host is None or host.pid != os.getpid():
-        host = config.stash[_HOST] = MockHost()
+        host = config.stash[_HOST] = MockHost(name="mini-agent-mock-fixture")
         host.start()
     return host
 

@@ -128,11 +128,14 @@ async def _drop_all(state: Any) -> None:
 class MockHost:
     """One server for many runs, each under a base URL of its own.
 
-    A context manager. Starting it takes some tens of milliseconds, a run almost nothing.
-    A forked child must not use the parent's host; it starts its own.
+    A context manager; `name` is its thread's. Starting it takes some tens of milliseconds, a
+    run almost nothing. A forked child must not use the parent's host; it starts its own.
     """
 
-    def __init__(self, *, host: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(
+        self, *, host: str = "127.0.0.1", port: int = 0, name: str = "mini-agent-mock"
+    ) -> None:
+        self._name = name
         self.mounts = Mounts()
         self._listener = Listener(self.mounts, host=host, port=port)
         self._thread: threading.Thread | None = None
@@ -149,7 +152,7 @@ class MockHost:
     def start(self) -> None:
         """Start listening. Raises `MockError` when the address cannot be used."""
         self.pid = os.getpid()
-        self._thread = threading.Thread(target=self._serve, name="mini-agent-mock", daemon=True)
+        self._thread = threading.Thread(target=self._serve, name=self._name, daemon=True)
         self._thread.start()
         self._ready.wait()
         if self._failure is not None:
