@@ -133,6 +133,8 @@ def test_batches_are_listed_newest_first_in_pages(batches: Batches) -> None:
     assert not second["has_more"]
     assert [batch["id"] for batch in back["data"]] == [ids[1]]
     assert back["has_more"]
+    assert not told(batches, "GET", f"?limit=2&before_id={ids[2]}")["has_more"]
+    assert not told(batches, "GET", "?limit=3")["has_more"]
     assert told(batches, "GET", "?after_id=gone")["data"] == []
     assert told(batches, "GET", "?before_id=gone")["first_id"] is None
 

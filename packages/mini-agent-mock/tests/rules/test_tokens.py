@@ -245,7 +245,8 @@ def test_the_memory_of_the_cache_is_bounded(clock: Clock) -> None:
     for request in requests:
         cache.account(request)
 
-    assert cache.account(requests[3])["cache_read_input_tokens"] > 0
+    for kept in requests[1:]:
+        assert cache.account(kept)["cache_read_input_tokens"] > 0
     assert cache.account(requests[0])["cache_read_input_tokens"] == 0
 
 

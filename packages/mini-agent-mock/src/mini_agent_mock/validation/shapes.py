@@ -113,17 +113,12 @@ def optional(shape: Shape) -> Shape:
     return check
 
 
-def array(item: Shape, *, minimum: int = 0) -> Shape:
+def array(item: Shape) -> Shape:
     """A list whose items all fit."""
 
     def check(value: Any) -> Fault | None:
         if not isinstance(value, list):
             return Fault("Input should be a valid list")
-        if len(value) < minimum:
-            return Fault(
-                f"List should have at least {_count(minimum, 'item')} after validation, "
-                f"not {len(value)}"
-            )
         for index, element in enumerate(value):
             fault = item(element)
             if fault is not None:
