@@ -103,7 +103,7 @@ class AnthropicClient:
         self._longest_wait = longest_wait
         self._http_client = http_client
         self._redact = Redactor((api_key,)).redact
-        self._sdk: anthropic.AsyncAnthropic | None = None
+        self._connecting: asyncio.Future[anthropic.AsyncAnthropic] | None = None
 
     @property
     def model(self) -> str:
@@ -112,8 +112,9 @@ class AnthropicClient:
 
     async def close(self) -> None:
         """Close the connections. The client can not be used afterwards."""
-        if self._sdk is not None:
-            await self._sdk.close()
+        if self._connecting is not None:
+            with suppress(ConfigurationError):
+                await (await self._connecting).close()
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Yield one reply's events, asking again as long as nothing of it has been yielded.
@@ -169,9 +170,10 @@ class AnthropicClient:
             yield completed
 
     async def _connected(self) -> anthropic.AsyncAnthropic:
-        if self._sdk is None:
-            self._sdk = await asyncio.to_thread(self._connect)
-        return self._sdk
+        """Return the SDK's client; many runs may ask for it at once, and one may give up."""
+        if self._connecting is None:
+            self._connecting = asyncio.ensure_future(asyncio.to_thread(self._connect))
+        return await asyncio.shield(self._connecting)
 
     def _connect(self) -> anthropic.AsyncAnthropic:
         import anthropic  # a second of import, spared to whoever never asks
@@ -196,6 +198,8 @@ class AnthropicClient:
         import anthropic  # loaded by now
         import httpx2  # comes with it
 
+        if isinstance(error, ModelError):
+            error.args = (self._redact(str(error)),)
         if isinstance(error, ModelRequestError):
             return _Failure(error, may_pass(error.status or 200, error.error_type, {}))
         if isinstance(error, ModelError):
@@ -290,4 +294,6 @@ def _root_of(error: BaseException) -> str:
 
 def _as_dict(event: Any) -> dict[str, Any]:
     """Return the event as the service sent it: fields the SDK does not know are kept."""
+    if not hasattr(event, "model_dump"):
+        raise ProtocolBreach("an event of the stream is not an object")
     return cast("dict[str, Any]", event.model_dump(exclude_unset=True, warnings=False))
