@@ -23,6 +23,7 @@ _DOCUMENT = {
     "source": {"type": "text", "media_type": "text/plain", "data": "a"},
 }
 _CITED = text("a", citations=[{"type": "char_location", "cited_text": "a", "document_index": 0}])
+_SEARCH = {"type": "server_tool_use", "id": "srvtoolu_a", "name": "web_search", "input": {}}
 
 CONVERSATION = (
     Case("known_model", req(model="claude-nope"), "model: claude-nope", req(model=HAIKU)),
@@ -101,6 +102,13 @@ CONVERSATION = (
         "This model does not support assistant message prefill. The conversation must end with "
         "a user message.",
         req(user("a"), assistant("b"), model=HAIKU),
+    ),
+    Case(
+        "prefill",
+        req(user("a"), assistant("b")),
+        "This model does not support assistant message prefill. The conversation must end with "
+        "a user message.",
+        req(user("a"), assistant(_SEARCH)),
     ),
     Case(
         "assistant_document",

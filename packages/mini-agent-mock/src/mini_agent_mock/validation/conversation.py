@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import marshal
+from typing import Any
 
 from mini_agent_mock.errors import ApiError
 from mini_agent_mock.tokens import count_input
@@ -168,19 +169,27 @@ def trailing_whitespace(request: Request) -> Verdict:
 
 @rule(
     "public code quoting a live reply; SDK 2.14 (`messages`); models from the vendor's pages: "
-    "4.6 and later",
+    "4.6 and later; vendor page 'Handling stop reasons' for the paused turn",
     "role:assistant",
 )
 def prefill(request: Request) -> Verdict:
-    """A conversation that ends with the assistant is refused by models without prefill."""
-    model = request.model
-    ends = request.messages[-1]["role"] == "assistant"
-    if not ends or model is None or model.prefill or request.context.endpoint == "count_tokens":
+    """A conversation that ends with the assistant is refused by models without prefill.
+
+    A turn that a server tool paused is sent back as it is, and that is no prefill.
+    """
+    model, last = request.model, request.messages[-1]
+    if last["role"] != "assistant" or model is None or model.prefill:
+        return None
+    if request.context.endpoint == "count_tokens" or _is_paused(last["content"]):
         return None
     return (
         "This model does not support assistant message prefill. The conversation must end "
         "with a user message."
     )
+
+
+def _is_paused(content: Any) -> bool:
+    return isinstance(content, list) and any(b["type"] == "server_tool_use" for b in content)
 
 
 @rule(
