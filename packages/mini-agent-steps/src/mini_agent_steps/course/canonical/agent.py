@@ -241,9 +241,11 @@ class Agent:
 
 def check(reply: Message) -> None:
     """Refuse a reply that is not whole: its last tool call may be cut off."""
-    usable = any(block.type in {"text", "tool_use"} for block in reply.content)
-    if reply.stop_reason not in {"end_turn", "tool_use"} or not usable:
-        raise AgentError(f"the model's reply cannot be used: {reply.stop_reason}")
+    if not any(block.type in {"text", "tool_use"} for block in reply.content):
+        raise AgentError("the model's reply is empty")
+    if reply.stop_reason not in {"end_turn", "tool_use"}:
+        why = reply.stop_reason or "it broke off"
+        raise AgentError(f"the model's reply is not whole: {why}")
 
 
 # @step >=system-prompt
