@@ -439,3 +439,29 @@ def test_the_command_says_its_address_and_ends_on_a_signal(
 
     assert process.returncode == 0
     assert said == f"1 turn in {out}\n"
+
+
+def test_any_bytes_get_an_end_and_the_recording_goes_on(tmp_path: Path) -> None:
+    head = b"POST /v1/messages HTTP/1.1\r\nx-api-key: k\r\nanthropic-version: 2023-06-01\r\n"
+    odd = (
+        b"",
+        b"\r\n\r\n",
+        b"\x16\x03\x01\x02\x00",
+        b"GET",
+        b"POST /v1/messages HTTP/1.1\r\ncontent-length: x\r\n\r\n",
+        head + b"content-length: -1\r\n\r\n",
+        head + b"content-length: 500\r\n\r\nshort",
+        head + b"transfer-encoding: chunked\r\n\r\n5\r\nab",
+        head + b"transfer-encoding: chunked\r\n\r\n-5\r\nab",
+        head + b"content-length: 3\r\n\r\n\xff\x00\xfe",
+    )
+    with recording([{"text": "still here"}], tmp_path / "out.json") as recorder:
+        host, port = recorder.base_url.removeprefix("http://").split(":")
+        for request in odd:
+            with socket.create_connection((host, int(port)), timeout=5) as sock:
+                sock.sendall(request)
+                sock.shutdown(socket.SHUT_WR)
+                while sock.recv(65536):
+                    pass
+
+        assert ask(recorder.base_url, "Hi").content[0].text == "still here"

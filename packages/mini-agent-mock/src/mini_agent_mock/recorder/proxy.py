@@ -149,13 +149,14 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = _forward
 
     def _body(self) -> Iterator[bytes]:
+        """The request's body, whichever way its length is told. Raises ValueError for nonsense."""
         if "chunked" in self.headers.get("transfer-encoding", "").lower():
-            while size := int(self.rfile.readline().split(b";")[0], 16):
+            while size := _length(self.rfile.readline().split(b";")[0], 16):
                 yield self.rfile.read(size)
                 self.rfile.readline()
             self.rfile.readline()
         else:
-            yield self.rfile.read(int(self.headers.get("content-length") or 0))
+            yield self.rfile.read(_length(self.headers.get("content-length") or "0", 10))
 
     def _pass_back(self, passed: Passed, reply: http.client.HTTPResponse) -> None:
         """Hand the reply on, a stream piece by piece.
@@ -218,6 +219,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing: the command has its own words."""
+
+
+def _length(text: str | bytes, base: int) -> int:
+    length = int(text, base)
+    if length < 0:
+        raise ValueError("a length below zero")
+    return length
 
 
 def parsed_request(passed: Passed) -> dict[str, Any] | None:
