@@ -24,6 +24,10 @@ if sys.platform == "win32":  # pragma: no cover  # the tests run on POSIX system
             raise
         return True
 
+    def holder(descriptor: int) -> str:  # noqa: ARG001  # the system does not tell
+        """Return nothing: who holds the lock is unknown here."""
+        return ""
+
 else:
     import fcntl
 
@@ -35,16 +39,15 @@ else:
             return False
         return True
 
-
-def holder(descriptor: int) -> str:
-    """Return who holds the lock, in words like " (process 7)", or nothing where that is unknown."""
-    status = os.fstat(descriptor)
-    place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
-    try:
-        locks = Path("/proc/locks").read_text(encoding="ascii").splitlines()
-    except (OSError, ValueError):
+    def holder(descriptor: int) -> str:
+        """Return who holds the lock, in words like " (process 7)", or nothing where that is unknown."""
+        status = os.fstat(descriptor)
+        place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+        try:
+            locks = Path("/proc/locks").read_text(encoding="ascii").splitlines()
+        except (OSError, ValueError):
+            return ""
+        for fields in map(str.split, locks):
+            if "FLOCK" in fields and place in fields:
+                return f" (process {fields[fields.index(place) - 1]})"
         return ""
-    for fields in map(str.split, locks):
-        if "FLOCK" in fields and place in fields:
-            return f" (process {fields[fields.index(place) - 1]})"
-    return ""
