@@ -40,7 +40,7 @@ else:
         return True
 
     def holder(descriptor: int) -> str:
-        """Return who holds the lock, in words like " (process 7)", or nothing where that is unknown."""
+        """Return who holds the lock, as in " (process 7)", or nothing where that is unknown."""
         status = os.fstat(descriptor)
         place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
         try:
