@@ -37,8 +37,7 @@ BEFORE_THE_BODY = (
     Case(
         "beta_header",
         Attempt(body(), headers={"anthropic-beta": "nonsense"}),
-        "Unexpected value(s) `nonsense` for the `anthropic-beta` header. Please consult our "
-        "documentation at docs.claude.com or try again without the header.",
+        UNKNOWN,
         Attempt(body(), headers={"anthropic-beta": "effort-2025-11-24, claude-code-20250219"}),
     ),
     Case(

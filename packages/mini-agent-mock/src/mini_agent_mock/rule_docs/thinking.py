@@ -38,7 +38,7 @@ THINKING = (
     Case(
         "thinking_mode",
         req(thinking={"type": "adaptive"}, model=HAIKU),
-        "adaptive thinking is not supported on this model",
+        UNKNOWN,
         req(thinking={"type": "disabled"}, model=HAIKU),
     ),
     Case(
@@ -140,7 +140,7 @@ THINKING = (
     Case(
         "thinking_binding_beta",
         req(thinking=_DROP),
-        "thinking.adaptive.block_binding: Extra inputs are not permitted",
+        UNKNOWN,
         Attempt(body(thinking=_DROP), headers=_DROP_BETA),
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mini_agent_mock.rule_docs.case import (
     HAIKU,
+    UNKNOWN,
     Attempt,
     Case,
     assistant,
@@ -49,7 +50,7 @@ TOOLS = (
     Case(
         "tool_choice_needs_tools",
         req(tool_choice={"type": "auto"}),
-        "tool_choice: tool_choice may only be specified while providing tools.",
+        UNKNOWN,
         req(tool_choice={"type": "none"}),
     ),
     Case(
