@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +16,6 @@ from mini_agent_core.tools import workspace_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from mini_agent_core.interfaces import Tool
     from mini_agent_core.messages import ToolResult
@@ -63,6 +64,38 @@ def call(tools: Mapping[str, Tool]) -> Callable[..., ToolResult]:
         return asyncio.run(tools[name].run(tool_input, CancelToken()))
 
     return call
+
+
+@pytest.fixture
+def living_in_workspace(ws: Path) -> Callable[[], list[str]]:
+    """Return the names of the processes that are at work in the workspace's folder."""
+
+    def living() -> list[str]:
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                if (process / "cwd").readlink().is_relative_to(ws.resolve()):
+                    found.append((process / "comm").read_text().strip())
+        return found
+
+    return living
+
+
+@pytest.fixture
+def cancelled_when_up(
+    ws: Path, wait_until: Callable[..., None]
+) -> Callable[[Tool, str], ToolResult]:
+    """Run a command, and cancel it as soon as it has made the file ``up``."""
+
+    async def run(shell: Tool, command: str) -> ToolResult:
+        token = CancelToken()
+        running = asyncio.ensure_future(shell.run({"command": command}, token))
+        await asyncio.to_thread(wait_until, (ws / "up").exists)
+        token.set()
+        async with asyncio.timeout(30):
+            return await running
+
+    return lambda shell, command: asyncio.run(run(shell, command))
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ TERM_GRACE = 1.0
 """Seconds a group has to end itself after SIGTERM before it gets SIGKILL."""
 KILL_GRACE = 2.0
 """Seconds the system has to take away a killed group before its survivors are reported."""
-MEMBERS_LEAVE, SUPERVISOR_LEAVES = 0.25, 1.0
+MEMBERS_LEAVE, SUPERVISOR_LEAVES = 0.5, 2.0
 """Seconds that what is left of a group has to leave by itself, once its leader has exited."""
 _POLL = 0.01
 _READ_SIZE = 64 * 1024

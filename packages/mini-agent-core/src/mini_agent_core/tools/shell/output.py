@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
-
 from mini_agent_core.tools.text import SLACK, Redact
 
 HEAD_BYTES = 16 * 1024
@@ -40,18 +38,11 @@ class HeadAndTail:
         """
         if self.total <= self._head_size + self._tail_size:
             return redact((self._head + self._tail).decode("utf-8", "replace"))
-        # An incremental decoder keeps back the start of a character that the cut parted.
-        head = redact(codecs.getincrementaldecoder("utf-8")("replace").decode(bytes(self._head)))
-        tail_bytes = bytes(self._tail[-self._tail_size :])
-        tail = redact(_from_character(tail_bytes).decode("utf-8", "replace"))
-        head, tail = head[: max(0, len(head) - SLACK)], tail[SLACK:]
-        kept = len(head.encode("utf-8", "replace")) + len(tail.encode("utf-8", "replace"))
-        return f"{head}\n[… {max(1, self.total - kept)} bytes omitted …]\n{tail}"
-
-
-def _from_character(data: bytes) -> bytes:
-    """Drop the rest of a character whose start is not in ``data``."""
-    for skipped in range(min(4, len(data))):
-        if data[skipped] & 0xC0 != 0x80:
-            return data[skipped:]
-    return data
+        # Bytes that are no UTF-8 stay countable until the ends are cut. A character that a cut
+        # parted is among what is dropped.
+        head = redact(self._head.decode("utf-8", "surrogateescape"))
+        tail = redact(self._tail[-self._tail_size :].decode("utf-8", "surrogateescape"))
+        dropped = (head[-SLACK:] + tail[:SLACK]).encode("utf-8", "surrogateescape")
+        omitted = self.total - self._head_size - self._tail_size + len(dropped)
+        text = f"{head[:-SLACK]}\n[… {omitted} bytes omitted …]\n{tail[SLACK:]}"
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
