@@ -127,8 +127,8 @@ class Agent:
     def build_request(self) -> Request:
         """Put together what the model is sent.
 
-        Only `messages` ever grows: the rest is fixed and nothing sent is taken back, so
-        each request repeats the one before it and the service can reuse its work.
+        All but `messages` stays the same, and `messages` grows at its end. So a request
+        repeats the one before it, and the service can reuse the work it did on that.
         """
         return {
             # @step >=sessions
@@ -170,7 +170,7 @@ class Agent:
         # @endstep
 
     def execute_tool_call(self, call: ToolUseBlock) -> ToolResultBlockParam:
-        """Run one tool call; a failure becomes a result that the model can act on."""
+        """Run one tool call, and make what comes of it a block for the model."""
         # @step >=system-prompt
         self.event_sink("tool", f"{call.name} {json.dumps(call.input)}")
         # @else

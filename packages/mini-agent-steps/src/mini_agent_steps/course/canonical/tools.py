@@ -1,5 +1,6 @@
 """What the model can do: each tool is a function, and the words that offer it."""
 
+# @region head
 import inspect  # @step >=tools
 import os  # @step >=tools
 import re  # @step >=tools
@@ -18,8 +19,11 @@ from anthropic.types import ToolParam
 # @step >=tools
 JSON_TYPES = {str: "string", int: "integer", bool: "boolean"}
 KEPT_ENDS = 10_000
+# @endstep
+# @endregion
 
 
+# @step >=tools
 @dataclass(frozen=True)
 class Tool:
     """Something the model can call: what it is told, and what then runs."""
