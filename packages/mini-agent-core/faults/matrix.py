@@ -55,7 +55,6 @@ class Fault:
 
     what: str
     turns: tuple[dict[str, Any], ...]
-    model: str = MODEL
 
 
 def status(code: int, what: str = "", **more: Any) -> Fault:
@@ -123,7 +122,6 @@ FAULTS = (
     Fault(
         "a reply that paused for a server tool (`pause_turn`)",
         ({"content": [SERVER_CALL], "stop_reason": "pause_turn"}, OK),
-        model="claude-haiku-4-5",
     ),
 )
 
@@ -144,9 +142,9 @@ class Seen:
         self.tools_started += isinstance(event, ToolCallStarted)
 
 
-async def run_into(url: str, path: Path, model: str = MODEL) -> tuple[str, Seen]:
+async def run_into(url: str, path: Path) -> tuple[str, Seen]:
     """Run the agent once and return how it ended, and what was seen of it."""
-    client = AnthropicClient(model=model, api_key=KEY, base_url=url, idle_timeout=0.5)
+    client = AnthropicClient(model=MODEL, api_key=KEY, base_url=url, idle_timeout=0.5)
     seen = Seen()
     try:
         with Session.open(path) as session:
@@ -171,7 +169,7 @@ def row(fault: Fault, folder: Path) -> str:
     path = folder / f"{abs(hash(fault.what))}.jsonl"
     track = {"turns": list(fault.turns), "optional": True}
     with MockServer(Scenario.parse({"tracks": {"main": track}})) as server:
-        ended, seen = asyncio.run(run_into(server.base_url, path, fault.model))
+        ended, seen = asyncio.run(run_into(server.base_url, path))
         requests = len(server.requests)
         ended = re.sub(re.escape(server.base_url), "(the service)", ended)
     return _row(fault.what, ended, seen, path, str(requests))

@@ -531,6 +531,21 @@ async def test_an_address_the_sdk_refuses_is_a_configuration_error() -> None:
     assert isinstance(raised.value, ConfigurationError)
 
 
+async def test_many_runs_at_once_share_one_client(anthropic_mock: Any) -> None:
+    call = {"name": "read_file", "input": {}}
+    turns = [{"tools": [call], "repeat": "always"}]
+    anthropic_mock.script({"tracks": {"main": {"turns": turns, "concurrent": True}}})
+    client = AnthropicClient(model=MODEL, api_key=KEY, base_url=anthropic_mock.base_url)
+    tools = [RecordingTool("read_file")]
+    results = await asyncio.gather(
+        *(run_agent("go", client=client, system="s", tools=tools, max_turns=3) for _ in range(20))
+    )
+    await client.close()
+    assert {(result.stop_reason, result.turns) for result in results} == {("max_turns", 3)}
+    for result in results:
+        assert_whole(result.messages)
+
+
 async def test_a_client_that_was_never_used_closes_quietly() -> None:
     client = AnthropicClient(model=MODEL, api_key=KEY)
     assert client.model == MODEL

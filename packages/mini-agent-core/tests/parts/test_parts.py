@@ -320,6 +320,11 @@ def test_importing_the_package_loads_neither_its_modules_nor_asyncio() -> None:
     assert {name for name in loaded if name.startswith("mini_agent_core.")} == set()
 
 
+def test_the_sdk_can_be_loaded_ahead_of_its_first_use() -> None:
+    loaded = loaded_by("from mini_agent_core.anthropic_client import preload; preload()")
+    assert "anthropic" in loaded
+
+
 def test_no_public_name_loads_the_sdk_or_a_tool_that_was_not_asked_for() -> None:
     loaded = loaded_by("import mini_agent_core as m; [getattr(m, n) for n in m.__all__]")
     assert not {"anthropic", "httpx2", "pydantic", "rich"} & loaded
