@@ -8,7 +8,6 @@ import subprocess
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,9 +17,6 @@ from mini_agent_core.tools.shell.output import HeadAndTail
 from mini_agent_core.tools.shell.process_group import ProcessGroup
 from mini_agent_core.tools.shell.run_shell import account
 from mini_agent_core.tools.text import no_redaction
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,22 +136,6 @@ def test_a_name_with_parentheses_is_read_right(ws: Path) -> None:
         members = ProcessGroup(process.pid).members()
         process.kill()
     assert members == {process.pid: "a) S 1 1 (b"}
-
-
-def test_the_supervisor_is_spared_the_polite_signal(
-    ws: Path, wait_until: Callable[..., None]
-) -> None:
-    supervisor = ws / "keeper"
-    supervisor.write_bytes(Path("/bin/sleep").read_bytes())
-    supervisor.chmod(0o755)
-    with subprocess.Popen(
-        ["sh", "-c", "./keeper 78.5 & sleep 78.5 & wait"], cwd=ws, start_new_session=True
-    ) as process:
-        group = ProcessGroup(process.pid, "keeper")
-        wait_until(lambda: set((group.members() or {}).values()) == {"sh", "keeper", "sleep"})
-        group.terminate()
-        wait_until(lambda: set((group.members() or {}).values()) == {"keeper"})
-        group.kill()
 
 
 # --- head and tail ------------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socket
+import stat
 import sys
 import threading
 from pathlib import Path
@@ -55,6 +57,32 @@ def test_a_confined_thread_writes_only_where_it_may(ws: Path, network: bool) -> 
     assert isinstance(in_a_thread(confined), PermissionError)
     assert (ws / "new").read_text() == "x"
     (ws.parent / "neighbour" / "new").write_text("the other threads are as free as before")
+
+
+@pytest.mark.parametrize("network", [True, False])
+def test_a_confined_thread_reaches_the_network_only_where_it_may(ws: Path, network: bool) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def confined() -> str:
+            landlock.confine([str(ws)], network=network)
+            with socket.create_connection(server.getsockname()):
+                return "connected"
+
+        came = in_a_thread(confined)
+    assert (came == "connected") if network else isinstance(came, PermissionError)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can make devices")
+def test_a_confined_superuser_makes_no_devices_and_keeps_few_capabilities(ws: Path) -> None:
+    bounds: list[str] = []
+
+    def confined() -> None:
+        landlock.confine([str(ws)], network=True)
+        bounds.extend(Path("/proc/thread-self/status").read_text().split("\n"))
+        os.mknod(ws / "disk", stat.S_IFBLK | 0o600, os.makedev(7, 0))
+
+    assert isinstance(in_a_thread(confined), PermissionError)
+    assert "CapBnd:\t000000000000001b" in bounds
 
 
 @pytest.mark.parametrize("version", range(1, 8))

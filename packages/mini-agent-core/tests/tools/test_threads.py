@@ -37,7 +37,10 @@ def test_an_outcome_that_nobody_waits_for_is_dropped(loop_is_closed: bool) -> No
         go_on.wait(20)
         done.set()
 
+    complaints: list[object] = []
+
     async def give_up() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, what: complaints.append(what))
         waiting = asyncio.ensure_future(in_own_thread(work))
         await asyncio.sleep(0)
         waiting.cancel()
@@ -51,3 +54,4 @@ def test_an_outcome_that_nobody_waits_for_is_dropped(loop_is_closed: bool) -> No
     asyncio.run(give_up())
     go_on.set()
     assert done.wait(20)
+    assert complaints == []

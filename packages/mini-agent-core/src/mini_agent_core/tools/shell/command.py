@@ -45,8 +45,7 @@ class Invocation:
         argv: the program and its arguments.
         folder: where it starts.
         env: its whole environment.
-        supervisor: the process name of a wrapper that must outlive SIGTERM, because it takes
-            its command down at once when it goes.
+        supervisor: the process name of a wrapper that leaves a moment after its command.
     """
 
     argv: Sequence[str | bytes]
@@ -56,7 +55,7 @@ class Invocation:
 
     def group(self, leader: int) -> ProcessGroup:
         """Return the group that the started process leads."""
-        return ProcessGroup(leader, self.supervisor)
+        return ProcessGroup(leader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +128,14 @@ def run_command(invocation: Invocation, timeout: float, stop: StopSignal) -> Out
             )
         finally:
             os.close(writer)
-        run = cleanup.enter_context(_Run(process, invocation.group(process.pid), reader, stop))
+        run = cleanup.enter_context(_Run(process, invocation, reader, stop))
         return run.to_its_end(timeout)
 
 
 @dataclass
 class _Run:
     process: subprocess.Popen[bytes]
-    group: ProcessGroup
+    invocation: Invocation
     reader: int
     stop: StopSignal
     output: HeadAndTail = field(default_factory=HeadAndTail)
@@ -144,6 +143,7 @@ class _Run:
 
     def __enter__(self) -> Self:
         os.set_blocking(self.reader, False)
+        self.group = self.invocation.group(self.process.pid)
         self.selector = selectors.DefaultSelector()
         self.selector.register(self.reader, selectors.EVENT_READ)
         self.selector.register(self.stop.reader, selectors.EVENT_READ)
@@ -200,9 +200,9 @@ class _Run:
 
     def _settled(self) -> bool:
         """Whether the group is gone with its leader, or soon after: some may just be leaving."""
-        members = self.group.members() or {}
-        only_supervisors = bool(members) and set(members.values()) == {self.group.supervisor}
-        return self._gone_within(SUPERVISOR_LEAVES if only_supervisors else MEMBERS_LEAVE)
+        left = set((self.group.members() or {}).values())
+        only_supervisor = left == {self.invocation.supervisor}
+        return self._gone_within(SUPERVISOR_LEAVES if only_supervisor else MEMBERS_LEAVE)
 
     def _end_group(self) -> tuple[int, ...]:
         """End every process of the group; return those that would not."""

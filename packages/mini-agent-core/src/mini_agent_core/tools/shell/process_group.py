@@ -15,12 +15,10 @@ class ProcessGroup:
 
     Attributes:
         number: the group's number, which is its first member's process number.
-        supervisor: the name of members that ``terminate`` leaves alone.
         proc: where the system tells of processes, if it does.
     """
 
     number: int
-    supervisor: str = ""
     proc: Path = Path("/proc")
 
     def exists(self) -> bool:
@@ -51,15 +49,8 @@ class ProcessGroup:
         return found
 
     def terminate(self) -> None:
-        """Ask every member but the supervisor to end itself (SIGTERM)."""
-        members = self.members()
-        if members is None or not self.supervisor:
-            self._signal_all(signal.SIGTERM)
-            return
-        for process, name in members.items():
-            if name != self.supervisor:
-                with suppress(ProcessLookupError, PermissionError):
-                    os.kill(process, signal.SIGTERM)
+        """Ask every member to end itself (SIGTERM)."""
+        self._signal_all(signal.SIGTERM)
 
     def kill(self) -> None:
         """End every member (SIGKILL)."""

@@ -71,7 +71,7 @@ class Sandbox:
 
     @property
     def supervisor(self) -> str:
-        """The name of the process that must outlive SIGTERM; see ``Invocation``."""
+        """The name of the process around a command; see ``Invocation``."""
         return "bwrap" if self.kind == "bubblewrap" else ""
 
     def wrap(
