@@ -7,6 +7,7 @@ import pytest
 
 from mini_agent_mock.errors import ScenarioError
 from mini_agent_mock.scenario import Branch, Scenario, StatusFault, StreamFault, Turn
+from mini_agent_mock.scenario.reference import scenario_markdown
 from mini_agent_mock.scenario.schema import scenario_schema
 
 jsonschema: Any = importlib.import_module("jsonschema")  # it ships no types
@@ -356,3 +357,16 @@ def test_every_key_of_the_schema_is_documented() -> None:
         assert definition["description"], name
         for key, kind in definition["properties"].items():
             assert kind["description"], f"{name}.{key}"
+
+
+def test_the_reference_page_is_current() -> None:
+    page = Path(__file__).parent.parent / "docs" / "scenario-format.md"
+    assert page.read_text() == scenario_markdown(), "mini-agent-mock schema --markdown > the page"
+
+
+def test_the_reference_page_has_a_row_for_every_key() -> None:
+    page = scenario_markdown()
+    for name, definition in scenario_schema()["$defs"].items():
+        section = page.partition(f"## {name}\n")[2].partition("\n## ")[0]
+        for key in definition["properties"]:
+            assert f"| `{key}`" in section, f"{name}.{key}"

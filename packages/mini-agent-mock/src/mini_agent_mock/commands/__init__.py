@@ -62,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("record", help="record a scenario from a real service")
 
     schema = commands.add_parser("schema", help="print the JSON Schema of scenario files")
+    schema.add_argument("--markdown", action="store_true", help="print the reference page instead")
     schema.set_defaults(command=_schema)
     return parser
 
@@ -97,8 +98,13 @@ def _check(arguments: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _schema(_arguments: argparse.Namespace) -> int:
+def _schema(arguments: argparse.Namespace) -> int:
+    from mini_agent_mock.scenario.reference import scenario_markdown
     from mini_agent_mock.scenario.schema import scenario_schema
+
+    if arguments.markdown:
+        _say(scenario_markdown().rstrip("\n"))
+        return 0
 
     _say(json.dumps(scenario_schema(), indent=2, ensure_ascii=False))
     return 0
