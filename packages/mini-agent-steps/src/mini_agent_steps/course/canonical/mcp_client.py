@@ -90,7 +90,7 @@ class McpServer:
         self._send(method, params, id=self.requests)
         deadline = time.monotonic() + self.patience
         answer = self._receive(deadline)
-        while "method" in answer or answer["id"] != self.requests:
+        while "method" in answer or answer.get("id") != self.requests:
             # A notification, a request of the server, or an answer that came too late.
             answer = self._receive(deadline)
         if "error" in answer:
