@@ -162,10 +162,12 @@ def import_milliseconds(rounds: int) -> float:
 def compare(rounds: int, seconds: int, folder: Path) -> list[Row]:
     """The rows that need both servers."""
     script = folder / "script.json"
-    script.write_text(json.dumps({"tracks": {
-        "json": {"match": {"stream": False}, "turns": [{"text": "hi", "repeat": "always"}], "concurrent": True},
+    always = {"text": "hi", "repeat": "always"}
+    tracks = {
+        "json": {"match": {"stream": False}, "turns": [always], "concurrent": True},
         "stream": {"match": {"stream": True}, "turns": [DELTAS], "concurrent": True},
-    }}))  # fmt: skip
+    }
+    script.write_text(json.dumps({"tracks": tracks}))
     log = str(folder / "log.jsonl")
     ours = Server("-m", "mini_agent_mock", "serve", str(script), "--event-log", log)
     bare = Server(str(HERE / "bare_asgi.py"))

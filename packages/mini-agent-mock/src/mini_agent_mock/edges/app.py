@@ -19,7 +19,7 @@ from mini_agent_mock.http import HttpRequest, HttpResponse, json_response, size_
 from mini_agent_mock.validation import check_size
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 
     from mini_agent_mock.clock import Clock
     from mini_agent_mock.edges.mounts import Mounts
@@ -61,28 +61,26 @@ class App:
             await _send_whole(_nothing_here(scope["path"]), send)
             return
         engine, path, mount = found
-        head = HttpRequest(
-            scope["method"],
-            path,
-            scope["query_string"].decode("latin-1"),
-            {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]},
-            mount=mount,
-        )
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        query = scope["query_string"].decode("latin-1")
         try:
-            body = await self._body(head, receive)
+            body = await self._body(path, headers, receive)
         except ApiError as refused:
+            head = HttpRequest(scope["method"], path, query, headers, mount=mount)
             await _send_whole(engine.refuse(head, refused), send)
             return
         if body is None:
             return
-        request = HttpRequest(head.method, path, head.query, head.headers, body, mount)
+        request = HttpRequest(scope["method"], path, query, headers, body, mount)
         response = await _patiently(engine, request)
         await _Delivery(response, engine.clock, scope, receive, send).run()
 
-    async def _body(self, head: HttpRequest, receive: Receive) -> bytes | None:
+    async def _body(self, path: str, headers: Mapping[str, str], receive: Receive) -> bytes | None:
         """The whole body, or None when the client left. Raises `ApiError` 413 and 408."""
-        promised = head.headers.get("content-length", "0")
-        _refuse_size(head.path, int(promised) if promised.isdecimal() else 0)
+        promised = headers.get("content-length", "0")
+        _refuse_size(path, int(promised) if promised.isdecimal() else 0)
         message = await receive()
         if message["type"] == "http.disconnect":
             return None
@@ -101,7 +99,7 @@ class App:
                 return None
             parts.append(message.get("body", b""))
             size += len(parts[-1])
-            _refuse_size(head.path, size)
+            _refuse_size(path, size)
         return b"".join(parts)
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 from collections import deque
 from dataclasses import dataclass, field
+from functools import lru_cache
+from json.encoder import encode_basestring_ascii
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -84,31 +86,25 @@ class LoggedRequest:
 
     def request_line(self) -> str:
         """The `request` line of the log."""
-        head = {
-            "method": self.method,
-            "path": self.path,
-            "query": self.query,
-            "headers": self.headers,
-            "size": len(self.request.body),
-            "purpose": self.purpose,
-            "track": self.track,
-            "turn": self.turn,
-            "retry": self.retry,
-            "retry_of": self.retry_of,
-            "replayed": self.replayed,
-        }
-        body = _inlined(self.body, self.request.body)
-        start = f'{{"record":"request","n":{self.n},"at":{self.at:.6f},'
-        return f'{start}{_to_line(head)[1:-1]},"body":{body}}}'
+        retry_of = "null" if self.retry_of is None else self.retry_of
+        return (
+            f'{{"record":"request","n":{self.n},"at":{self.at:.6f},'
+            f'"method":{_quoted(self.method)},"path":{_quoted(self.path)},'
+            f'"query":{_quoted(self.query)},'
+            f'"headers":{_headers_line(tuple(self.request.headers.items()))},'
+            f'"size":{len(self.request.body)},"purpose":"{self.purpose}",'
+            f'"track":{_quoted(self.track)},"turn":{_quoted(self.turn)},'
+            f'"retry":{self.retry},"retry_of":{retry_of},"replayed":{_TRUTH[self.replayed]},'
+            f'"body":{_inlined(self.body, self.request.body)}}}'
+        )
 
     def reply_line(self) -> str:
         """The `reply` line; `message` is the finished message, `error` the error envelope."""
         key = "error" if self.status >= 400 else "message"
-        stream, fault = ("true" if self.streamed else "false"), _to_line(self.fault)
         return (
             f'{{"record":"reply","n":{self.n},"at":{self.replied_at:.6f},"status":{self.status},'
-            f'"request_id":"{self.request_id}","stream":{stream},"fault":{fault},'
-            f'"{key}":{_inlined(self.answer, self.raw_answer)}}}'
+            f'"request_id":"{self.request_id}","stream":{_TRUTH[self.streamed]},'
+            f'"fault":{_quoted(self.fault)},"{key}":{_inlined(self.answer, self.raw_answer)}}}'
         )
 
     def sent_line(self) -> str:
@@ -116,7 +112,7 @@ class LoggedRequest:
         return (
             f'{{"record":"sent","n":{self.n},"at":{self.ended_at:.6f},'
             f'"outcome":"{self.outcome}","bytes":{self.bytes_sent},'
-            f'"writes":{_to_line(list(self._named_writes()))}}}'
+            f'"writes":[{",".join(self._write_lines())}]}}'
         )
 
     def lines(self) -> Iterator[str]:
@@ -126,10 +122,11 @@ class LoggedRequest:
         if self.outcome is not None:
             yield self.sent_line()
 
-    def _named_writes(self) -> Iterator[list[Any]]:
+    def _write_lines(self) -> Iterator[str]:
         start = 0
         for seconds, size, count in self.writes:
-            yield [round(seconds, 6), size, self.events[start : start + count]]
+            names = _to_line(self.events[start : start + count]) if count else "[]"
+            yield f"[{seconds:.6f},{size},{names}]"
             start += count
 
 
@@ -142,6 +139,17 @@ def _opened(target: Path) -> IO[str]:
 
 
 _to_line = json.JSONEncoder(separators=(",", ":")).encode
+_TRUTH = ("false", "true")
+
+
+def _quoted(text: str | None) -> str:
+    return "null" if text is None else encode_basestring_ascii(text)
+
+
+@lru_cache(maxsize=64)
+def _headers_line(headers: tuple[tuple[str, str], ...]) -> str:
+    """A client's headers hardly change from request to request."""
+    return _to_line(redacted(dict(headers)))
 
 
 def _inlined(value: Any, raw: bytes | None) -> str:

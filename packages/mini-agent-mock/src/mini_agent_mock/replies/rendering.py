@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock import models
-from mini_agent_mock.http import Chunk, HttpResponse, bytes_response, to_json
+from mini_agent_mock.http import Chunk, HttpResponse, to_json
 from mini_agent_mock.replies import protocol
 from mini_agent_mock.replies.faults import break_chunks, break_json, change_events
 from mini_agent_mock.replies.splitting import gather
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
     from mini_agent_mock.request import RequestView
     from mini_agent_mock.scenario import Block, Scenario, Turn
+
+_JSON = ("content-type", "application/json")
+_PLAIN = frozenset({"text"})
+"""Blocks that need neither an id nor a signature."""
 
 STREAM_HEADERS = (
     ("content-type", "text/event-stream; charset=utf-8"),
@@ -48,18 +52,7 @@ def render(
     fill: Callable[[Any], Any],
 ) -> Reply:
     """The finished message of a turn. Raises `Mismatch` where a captured value is missing."""
-    content = [dict(block.body) for block in turn.blocks]
-    if turn.templated:
-        content = fill(content)
-    for body in content:
-        if body["type"] in protocol.INPUT_BLOCKS and "id" not in body:
-            prefix = "toolu_01" if body["type"] == "tool_use" else "srvtoolu_01"
-            body["id"] = new_id(prefix)
-    content = [_in_order(body) for body in sign_reply(view.body, content)]
-    if view.at("thinking.display") == "omitted":
-        content = [
-            {**body, "thinking": ""} if body["type"] == "thinking" else body for body in content
-        ]
+    content = _content(turn, view, new_id, fill)
     model = models.lookup(view.model)
     message = protocol.message_body(
         id=turn.id or new_id("msg_01"),
@@ -72,6 +65,28 @@ def render(
         container=turn.container,
     )
     return Reply(turn, turn.blocks, message)
+
+
+def _content(
+    turn: Turn, view: RequestView, new_id: Callable[[str], str], fill: Callable[[Any], Any]
+) -> list[dict[str, Any]]:
+    """The blocks of the reply: filled in, with ids and signatures."""
+    content = [dict(block.body) for block in turn.blocks]
+    if turn.templated:
+        content = fill(content)
+    kinds = {body["type"] for body in content}
+    if kinds <= _PLAIN:
+        return content
+    for body in content:
+        if body["type"] in protocol.INPUT_BLOCKS and "id" not in body:
+            prefix = "toolu_01" if body["type"] == "tool_use" else "srvtoolu_01"
+            body["id"] = new_id(prefix)
+    content = [_in_order(body) for body in sign_reply(view.body, content)]
+    if view.at("thinking.display") == "omitted":
+        content = [
+            {**body, "thinking": ""} if body["type"] == "thinking" else body for body in content
+        ]
+    return content
 
 
 def _in_order(body: dict[str, Any]) -> dict[str, Any]:
@@ -139,13 +154,13 @@ def _json(
     delay = delivery.delay or 0.0
     body = to_json(reply.message)
     if fault is None:
-        whole = bytes_response(200, body, "application/json")
-        return HttpResponse(200, whole.headers, whole.chunks, before_headers=delay)
+        length = ("content-length", str(len(body)))
+        return HttpResponse(200, (_JSON, length), (Chunk(body),), before_headers=delay)
     if fault.kind == "error":
         return status_response(_as_status(fault), request_id, delay)
     chunks, ending = break_json(fault, body)
     promised = len(body) if ending != "complete" else sum(len(chunk.data) for chunk in chunks)
-    headers = (("content-type", "application/json"), ("content-length", str(promised)))
+    headers = (_JSON, ("content-length", str(promised)))
     return HttpResponse(
         200, headers, tuple(chunks), ending, delay, partial_headers=fault.in_headers
     )
