@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 import time
 from dataclasses import dataclass, field
@@ -71,7 +72,7 @@ class Place:
 
 
 PROGRAM = Path(sys.executable).with_name("mini-agent")
-PATIENCE = 15.0
+PATIENCE = 90.0
 """The longest any screen is waited for, in seconds: far beyond what it takes."""
 
 
@@ -154,7 +155,10 @@ class Terminal:
         return True
 
     def close(self) -> None:
-        """End the program if it still runs."""
+        """End the program if it still runs: in good order first."""
+        if not self.child.closed and self.child.isalive():
+            self.child.kill(signal.SIGTERM)
+            self.wait_for_end()
         self.child.close(force=True)
 
 

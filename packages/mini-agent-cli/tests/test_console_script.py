@@ -27,11 +27,12 @@ HEAVY = ("anthropic", "rich", "prompt_toolkit", "asyncio")
 
 def loaded_modules(*argv: str) -> set[str]:
     code = (
-        "import sys, contextlib\n"
+        "import sys\n"
+        "before = set(sys.modules)\n"
         f"sys.argv = ['mini-agent', *{list(argv)!r}]\n"
         "from mini_agent_cli.__main__ import run\n"
         "run()\n"
-        "sys.stderr.write(' '.join(sys.modules))"
+        "sys.stderr.write(' '.join(set(sys.modules) - before))"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(ran.stderr.splitlines()[-1].split())
@@ -71,7 +72,10 @@ def test_a_vanished_folder_is_named_and_not_a_traceback(tmp_path: Path) -> None:
     vanished = tmp_path / "vanished"
     vanished.mkdir()
     script = f"cd {vanished} && rmdir {vanished} && exec {PROGRAM} -p hello </dev/null"
-    ran = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, check=False)
+    env = {"ANTHROPIC_API_KEY": "sk-ant-x"}
+    ran = subprocess.run(
+        ["/bin/sh", "-c", script], env=env, capture_output=True, text=True, check=False
+    )
     assert ran.returncode == 64
     assert "does not exist" in ran.stderr
     assert ran.stderr.count("\n") == 1
