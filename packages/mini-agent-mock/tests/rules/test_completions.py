@@ -16,8 +16,10 @@ def send(service: Any, body: Any, method: str = "POST") -> HttpResponse:
 
 
 def test_a_prompt_becomes_a_user_message_and_the_text_the_completion(service: Any) -> None:
-    value = json.loads(send(service, ASKED).body)
+    response = send(service, ASKED)
+    value = json.loads(response.body)
 
+    assert response.status == 200
     assert value == {
         "type": "completion",
         "id": "compl_011",
@@ -42,6 +44,7 @@ def test_a_stream_is_completion_ping_completion(service: Any) -> None:
     response = send(service, {**ASKED, "stream": True})
     events = [part.split(b"\r\n") for part in response.body.split(b"\r\n\r\n") if part]
 
+    assert response.status == 200
     assert [name for name, _ in events] == [
         b"event: completion", b"event: ping", b"event: completion"
     ]  # fmt: skip

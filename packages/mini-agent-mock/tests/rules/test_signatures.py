@@ -61,8 +61,9 @@ def test_each_kind_of_edit_before_a_block_breaks_it() -> None:
 
 
 def test_what_the_model_does_not_see_may_change() -> None:
-    told = thought(system="be kind")
     marked = {"type": "ephemeral"}
+    tools = [{"name": "a", "input_schema": {"type": "object"}}]
+    told = thought(system="be kind", tools=tools)
     reply = [
         {**block, **({"citations": None} if block["type"] == "text" else {})}
         for block in told[1]["content"]
@@ -74,6 +75,7 @@ def test_what_the_model_does_not_see_may_change() -> None:
             assistant(*reply),
             user("and?"),
             system=[text("be kind", cache_control=marked)],
+            tools=[{**tools[0], "cache_control": marked}],
         )
         == ""
     )
