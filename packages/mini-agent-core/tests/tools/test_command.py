@@ -160,13 +160,11 @@ def test_both_ends_are_kept_and_the_rest_is_counted(size: int, piece: int) -> No
 
 
 def test_no_part_of_a_secret_is_shown_however_much_shorter_the_ends_became() -> None:
-    secret = "the-configured-key"
-    for offset in range(len(secret)):
+    secret = "s" * 200
+    for offset in range(0, len(secret), 7):
         kept = HeadAndTail(head=700, tail=700)
-        kept.add((secret * 30 + "x" * offset + secret * 1_000 + "x" * offset).encode())
-        text = kept.text(Redactor([secret]).redact)
-        assert "the-" not in text
-        assert "-key" not in text
+        kept.add((secret * 3 + "x" * offset + secret * 100 + "x" * offset + secret).encode())
+        assert "ss" not in kept.text(Redactor([secret]).redact)
 
 
 def test_bytes_that_begin_no_character_are_shown_as_replaced() -> None:

@@ -144,6 +144,29 @@ def test_nothing_waits_for_input(call: Callable[..., ToolResult], command: str) 
     assert "timed out" not in result.content
 
 
+def test_the_input_of_the_agent_is_not_the_commands(ws: Path) -> None:
+    script = (
+        "import asyncio, sys; from pathlib import Path;"
+        "from mini_agent_core.cancellation import CancelToken;"
+        "from mini_agent_core.tools import workspace_tools;"
+        "t = {x.name: x for x in workspace_tools(Path(sys.argv[1]), sandbox=None)}['run_shell'];"
+        "print(asyncio.run(t.run({'command': 'cat', 'timeout': 20}, CancelToken())).content)"
+    )
+    ours, theirs = os.pipe()
+    os.write(theirs, b"what the user types\n")
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(ws)],
+        stdin=ours,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "(no output)\n[exit code 0]\n"
+    assert os.read(ours, 100) == b"what the user types\n"
+    os.close(ours)
+    os.close(theirs)
+
+
 def test_bytes_that_are_no_utf_8_become_replacement_characters(ok: Callable[..., str]) -> None:
     text = ok("run_shell", command=r"printf '\xff\xfe\x80 ok'")
     assert text == "\ufffd\ufffd\ufffd ok\n[exit code 0]"

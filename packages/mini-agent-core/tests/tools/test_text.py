@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mini_agent_core.redaction import Redactor
 from mini_agent_core.tools.text import SLACK, cut_line, no_redaction, show_name
 
-SECRET = "the-configured-key"
+SECRET = "s" * 200
 
 
 @given(st.text())
@@ -28,12 +28,10 @@ def test_a_line_is_cut_at_the_limit_and_its_length_told(length: int) -> None:
     assert cut == "x" * 10 + (f" [line cut: {length} characters in all]" if length > 10 else "")
 
 
-@pytest.mark.parametrize("secrets", range(0, 80, 7))
+@pytest.mark.parametrize("secrets", range(6))
 def test_a_cut_shows_no_part_of_a_secret_however_much_shorter_the_line_became(secrets: int) -> None:
     """Each secret taken out brings text closer that was beyond the cut."""
     redact = Redactor([SECRET]).redact
-    for offset in range(len(SECRET)):
-        line = SECRET * secrets + "x" * offset + SECRET * 200
-        cut = cut_line(line, 500, redact)
-        assert "the-" not in cut
-        assert "key" not in cut
+    for offset in range(0, len(SECRET), 7):
+        line = SECRET * secrets + "x" * offset + SECRET * 20
+        assert "ss" not in cut_line(line, 500, redact)
