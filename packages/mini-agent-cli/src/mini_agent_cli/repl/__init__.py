@@ -77,13 +77,14 @@ async def _converse(
         redactor_for(host.env).redact,
     )
     _welcome(talk, session)
-    preloading = asyncio.ensure_future(asyncio.to_thread(_preload))
+    preloading = asyncio.ensure_future(_preload_behind(talk))
     with _ending_signals(talk):
         code = await talk.hold()
     if code == ABORTED:
         # A tool may still be running, and the event loop would wait for it.
         host.stdout.flush()
         os._exit(code)
+    preloading.cancel()
     await asyncio.wait((preloading,))
     return code
 
@@ -115,6 +116,11 @@ def _welcome(talk: Conversation, session: Session | None) -> None:
         talk.complain(warning)
     if talk.kit.history:
         talk.show_recent()
+
+
+async def _preload_behind(talk: Conversation) -> None:
+    await talk.screen.drawn()
+    await asyncio.to_thread(_preload)
 
 
 def _preload() -> None:

@@ -62,6 +62,9 @@ class PlainScreen:
             loop.add_signal_handler(signal.SIGINT, self._interrupted)
         await asyncio.Event().wait()
 
+    async def drawn(self) -> None:
+        """Return at once: nothing is drawn here."""
+
     async def flush(self) -> None:
         """Do nothing: everything is printed at once."""
 

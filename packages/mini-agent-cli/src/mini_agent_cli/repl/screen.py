@@ -80,6 +80,8 @@ class Screen:
         )
         self._session.app.min_redraw_interval = REDRAW
         self._session.app.ttimeoutlen = 0.1
+        self._drawn = asyncio.Event()
+        self._session.app.after_render += lambda _: self._drawn.set()
 
     @property
     def buffer_text(self) -> str:
@@ -112,6 +114,10 @@ class Screen:
             return ""
         self.buffer_text = ""
         return text
+
+    async def drawn(self) -> None:
+        """Return once the prompt has been drawn for the first time."""
+        await self._drawn.wait()
 
     def print(self, text: str) -> None:
         """Print lines above the prompt, in the order of the calls."""

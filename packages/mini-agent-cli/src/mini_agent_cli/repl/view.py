@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from mini_agent_core.events import RunEvent
 
 LIVE_LINES = 6
+_THOUGHT = 400
+"""How much of the thinking is looked at for its last lines, in characters."""
 
 
 class View:
@@ -38,14 +40,18 @@ class View:
         self._screen = screen
         self._style = style
         self._blocks = MarkdownBlocks()
+        self._thought = ""
 
     def __call__(self, event: RunEvent) -> None:
         """Show the event."""
         match event:
             case TurnStarted():
+                self._thought = ""
                 self._screen.doing("thinking")
-            case ThinkingDelta():
+            case ThinkingDelta(text):
+                self._thought += text
                 self._screen.doing("thinking")
+                self._screen.live(self._in_short(self._thought[-_THOUGHT:].splitlines()[-2:]))
             case TextDelta(text):
                 self._screen.doing("writing")
                 self._show(self._blocks.feed(text))
@@ -71,5 +77,7 @@ class View:
             self._screen.print("\n" + markdown_to_ansi(block, self._style).rstrip("\n"))
 
     def _live_lines(self) -> list[str]:
-        tail = self._blocks.tail(LIVE_LINES)
-        return [self._style.shorten(visible(line.expandtabs(4))) for line in tail]
+        return self._in_short(self._blocks.tail(LIVE_LINES))
+
+    def _in_short(self, lines: list[str]) -> list[str]:
+        return [self._style.shorten(visible(line.expandtabs(4))) for line in lines]
