@@ -8,6 +8,7 @@ written; the exit code says whether the file is what the runs give.
 
 from __future__ import annotations
 
+import argparse
 import difflib
 import os
 import re
@@ -151,9 +152,12 @@ def table() -> str:
 
 def main() -> int:
     """Write or check the file that the command line names."""
-    target = Path(sys.argv[1])
-    made = table()
-    if "--check" not in sys.argv[2:]:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("page", type=Path)
+    parser.add_argument("--check", action="store_true", help="write nothing, compare")
+    options = parser.parse_args()
+    target, made = options.page, table()
+    if not options.check:
         target.write_text(made, encoding="utf-8")
         return 0
     stored = target.read_text(encoding="utf-8")

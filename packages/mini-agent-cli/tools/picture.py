@@ -8,6 +8,7 @@ so that two runs give nearly the same file.
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import subprocess
@@ -66,7 +67,9 @@ def draw(ansi: str) -> str:
 
 def main() -> None:
     """Draw to the file that the command line names."""
-    target = Path(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("picture", type=Path, help="the SVG to write")
+    target = parser.parse_args().picture
     target.write_text(draw(run_demo()), encoding="utf-8")
     sys.stdout.write(f"{target}\n")
 
