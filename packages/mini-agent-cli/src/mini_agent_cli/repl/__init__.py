@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mini_agent_cli.arguments import RunOptions
     from mini_agent_cli.assembly import Parts, Service
     from mini_agent_cli.host import Host
+    from mini_agent_cli.render.style import Style
     from mini_agent_cli.repl.conversation import Conversation
     from mini_agent_cli.repl.plain import PlainScreen
     from mini_agent_cli.repl.screen import Screen
@@ -50,6 +51,38 @@ async def _converse(
     parts: Parts | None,
     session: Session | None,
 ) -> int:
+    screen = _screen(settings, host)
+    _welcome(settings, session, host, screen.style)
+    reading = asyncio.ensure_future(screen.read())
+    # The user can type from here on; everything else is loaded behind the prompt.
+    await asyncio.wait(
+        (reading, asyncio.ensure_future(screen.drawn())), return_when=asyncio.FIRST_COMPLETED
+    )
+    try:
+        talk = _conversation(settings, host, service, parts, session, screen)
+    except BaseException:
+        reading.cancel()  # gives the terminal back as it was
+        await asyncio.wait((reading,))
+        raise
+    preloading = asyncio.ensure_future(asyncio.to_thread(_preload))
+    with _ending_signals(talk):
+        code = await talk.hold(reading)
+    if code == ABORTED:
+        # A tool may still be running, and the event loop would wait for it.
+        host.stdout.flush()
+        os._exit(code)
+    await asyncio.wait((preloading,))
+    return code
+
+
+def _conversation(
+    settings: Settings,
+    host: Host,
+    service: Service,
+    parts: Parts | None,
+    session: Session | None,
+    screen: Screen | PlainScreen,
+) -> Conversation:
     from mini_agent_cli.agent_kit import build_kit
     from mini_agent_cli.prompts import INTERACTIVE_SYSTEM
     from mini_agent_cli.redaction import redactor_for
@@ -66,27 +99,18 @@ async def _converse(
         service=service,
         recorder=Recorder(host.env, settings.workspace) if session is not None else None,
     )
-    store = SessionStore(host.env, settings.workspace) if session is not None else None
     make_client = (parts or REAL_PARTS).make_client
     talk = Conversation(
         kit,
-        _screen(settings, host),
+        screen,
         host,
-        store,
+        SessionStore(host.env, settings.workspace) if session is not None else None,
         lambda changed: make_client(changed, service),
         redactor_for(host.env).redact,
     )
-    _welcome(talk, session)
-    preloading = asyncio.ensure_future(_preload_behind(talk))
-    with _ending_signals(talk):
-        code = await talk.hold()
-    if code == ABORTED:
-        # A tool may still be running, and the event loop would wait for it.
-        host.stdout.flush()
-        os._exit(code)
-    preloading.cancel()
-    await asyncio.wait((preloading,))
-    return code
+    if kit.history:
+        talk.show_recent()
+    return talk
 
 
 def _screen(settings: Settings, host: Host) -> Screen | PlainScreen:
@@ -105,22 +129,14 @@ def _screen(settings: Settings, host: Host) -> Screen | PlainScreen:
     return Screen(host, style, settings.workspace, history)
 
 
-def _welcome(talk: Conversation, session: Session | None) -> None:
-    settings, style = talk.kit.settings, talk.screen.style
-    talk.say(
+def _welcome(settings: Settings, session: Session | None, host: Host, style: Style) -> None:
+    host.print(
         f"{style.paint('mini-agent', 'bold')} {__version__} · {settings.model} · "
         f"{settings.workspace} · {settings.mode}"
     )
-    talk.say(style.paint("/help lists the commands, Ctrl-D leaves", "dim"))
+    host.print(style.paint("/help lists the commands, Ctrl-D leaves", "dim"))
     for warning in (*settings.warnings, *(session.warnings if session is not None else ())):
-        talk.complain(warning)
-    if talk.kit.history:
-        talk.show_recent()
-
-
-async def _preload_behind(talk: Conversation) -> None:
-    await talk.screen.drawn()
-    await asyncio.to_thread(_preload)
+        host.print(style.paint(warning, "yellow"))
 
 
 def _preload() -> None:

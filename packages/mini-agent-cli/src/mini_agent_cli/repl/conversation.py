@@ -68,19 +68,23 @@ class Conversation:
         kit.gate.ask = self._ask
         kit.tell = lambda line: screen.print(screen.style.paint(line, "dim"))
 
-    async def hold(self) -> int:
-        """Talk until the user leaves; return the exit code."""
+    async def hold(self, reading: asyncio.Future[str]) -> int:
+        """Talk until the user leaves; return the exit code.
+
+        Args:
+            reading: the first ``read`` of the screen, under way already.
+        """
         printing = asyncio.ensure_future(self.screen.keep_printing())
         acting = asyncio.ensure_future(self._act())
         try:
             while True:
-                reading = asyncio.ensure_future(self.screen.read())
                 await asyncio.wait((reading, acting), return_when=asyncio.FIRST_COMPLETED)
                 if acting.done():
                     self.screen.leave()
                 text = await reading
                 if text.strip():
                     self._sent.put_nowait(text)
+                reading = asyncio.ensure_future(self.screen.read())
         except Left as left:
             if left.code != ABORTED:  # whoever presses Ctrl-C twice does not wait for a tool
                 await self._wind_up(acting)
@@ -96,6 +100,8 @@ class Conversation:
         await asyncio.wait((acting,))
         await self.screen.flush()
         await self.kit.close()
+        if not acting.cancelled():
+            acting.result()  # raises what ended it
 
     async def _act(self) -> None:
         while True:
