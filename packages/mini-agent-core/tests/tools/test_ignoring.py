@@ -80,3 +80,25 @@ def test_rules_without_a_pattern_are_no_rules() -> None:
     rules = IgnoreRules()
     assert rules.below("a/", "# nothing\n\n") is rules
     assert rules.below("a/", None) is rules
+
+
+def test_a_rule_that_takes_a_folder_back_takes_nothing_in_it_back() -> None:
+    """Git asks of each entry by itself; ``a`` is wanted again, what ``/a*/*`` names is not."""
+    rules = IgnoreRules().below("", "/a*/*\n!a*\n")
+    assert not rules.leave_out("a", is_folder=True)
+    assert rules.leave_out("a/b", is_folder=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "path", "left_out"),
+    [
+        ("a/**", "a/", False),
+        ("a/**", "a/b", True),
+        ("a/**/", "a/b/", True),
+        ("a/**/", "a/b", False),
+    ],
+)
+def test_all_that_is_in_a_folder_is_not_the_folder(line: str, path: str, left_out: bool) -> None:
+    rules = IgnoreRules().below("", line)
+    is_folder = path.endswith("/")
+    assert rules.leave_out(path.removesuffix("/"), is_folder=is_folder) is left_out
