@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     Send = Callable[[Message], Awaitable[None]]
 
 TRANSPORT = "mini_agent_mock.transport"
-"""Scope extension under which a server hands over the connection's `asyncio.Transport`."""
+"""Scope extension under which a server hands over the connection's transport.
+
+An `asyncio.Transport` with one method more: `cork` holds back the next write.
+"""
 
 _BUSY_TRIES = 20
 _BUSY_PAUSE = 0.005
@@ -159,6 +162,8 @@ class _Delivery:
         self._response = response
         self._clock = clock
         self._transport = scope.get("extensions", {}).get(TRANSPORT)
+        chunks = response.chunks
+        self._body_follows_at_once = bool(chunks) and not chunks[0].delay
         self._receive = receive
         self._send = send
         self._gone: asyncio.Task[Message] | None = None
@@ -173,6 +178,8 @@ class _Delivery:
                 outcome = response.ending
                 await self._break(b"HTTP/1.1 200 OK\r\ncontent-ty")
                 return
+            if self._transport is not None and self._body_follows_at_once:
+                self._transport.cork()
             await self._send(_start(response.status, response.headers))
             if await self._body():
                 outcome = response.ending

@@ -15,6 +15,37 @@ _LOGGER = logging.getLogger("mini_agent_mock.wire")
 _LOGGER.addHandler(logging.NullHandler())
 
 
+class CorkedTransport:
+    """A transport whose next write can be held back, to leave together with the one after it.
+
+    A response's head and its first bytes then cost one system call and one packet.
+    """
+
+    def __init__(self, transport: Any) -> None:
+        self._transport = transport
+        self._corked = False
+        self._kept = b""
+        self.close = transport.close
+        self.abort = transport.abort
+        self.is_closing = transport.is_closing
+        self.get_extra_info = transport.get_extra_info
+        self.pause_reading = transport.pause_reading
+        self.resume_reading = transport.resume_reading
+
+    def cork(self) -> None:
+        """Hold back the next write. Only when another is certain to follow."""
+        self._corked = True
+
+    def write(self, data: bytes) -> None:
+        """Write, together with what was held back."""
+        if self._corked:
+            self._corked, self._kept = False, data
+            return
+        if self._kept:
+            data, self._kept = self._kept + data, b""
+        self._transport.write(data)
+
+
 class WireProtocol(HttpToolsProtocol):
     """One connection. `reading_since` is the loop time at which an unfinished head began."""
 
@@ -26,7 +57,8 @@ class WireProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         """Start the clock of the first request's head."""
-        super().connection_made(transport)
+        corked: Any = CorkedTransport(transport)
+        super().connection_made(corked)
         self.reading_since = self.loop.time()
 
     def on_message_begin(self) -> None:
