@@ -20,6 +20,9 @@ PACKAGE_NAMES = tuple(f"mini-agent-{package}" for package in PACKAGES)
 # Branch coverage in per cent below which a package's tests fail.
 COVERAGE_FLOOR = {"core": 97, "cli": 95, "mock": 97, "steps": 95}
 
+# What `bench` measures ours against, besides bare loops and bare interpreters.
+BENCH_PEERS = ("pydantic-ai-slim[anthropic]", "mini-swe-agent", "llm")
+
 # No session sees a real key, so no test can spend one; only `live` gets it back.
 REAL_KEYS = {
     name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith("ANTHROPIC_")
@@ -47,6 +50,11 @@ def sync_package(session: nox.Session, package: str, *groups: str) -> None:
     sync(session, f"--package=mini-agent-{package}", "--no-default-groups", *wanted)
 
 
+def sync_everything(session: nox.Session) -> None:
+    """Sync all packages with all groups, each package's tests' included."""
+    sync(session, "--all-packages", "--all-groups")
+
+
 @nox.session
 def lint(session: nox.Session) -> None:
     """Formatting and lint rules, over everything."""
@@ -57,11 +65,12 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Strict types, tests included."""
-    sync(session)
+    """Strict types, tests and benchmarks included."""
+    sync_everything(session)
     for package in PACKAGES:
-        folder = f"packages/mini-agent-{package}"
-        session.run("mypy", f"{folder}/src", f"{folder}/tests")
+        parts = ("src", "tests", "bench", "tools", "crash", "faults")
+        folder = ROOT / "packages" / f"mini-agent-{package}"
+        session.run("mypy", *(str(folder / part) for part in parts if (folder / part).is_dir()))
     session.run("mypy", "tests", "scripts", "noxfile.py")
 
 
@@ -132,10 +141,65 @@ def wheels(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
-def picture(session: nox.Session) -> None:
-    """Draw the README's picture again, from a real run of the demo."""
-    sync(session)
-    session.run("python", "packages/mini-agent-cli/tools/picture.py", "docs/images/demo.svg")
+def crash(session: nox.Session) -> None:
+    """Kill a writer of sessions 2,000 times at random moments; no kept record may be lost."""
+    sync_package(session, "core")
+    kills = session.posargs or ["--kills=2000"]
+    session.run("python", "packages/mini-agent-core/crash/crash.py", *kills)
+
+
+@nox.session(default=False)
+def mutants(session: nox.Session) -> None:
+    """Change the core in a thousand ways; survivors must be those of its tests/mutants.md."""
+    sync_package(session, "core", "mutants")
+    session.chdir("packages/mini-agent-core")
+    session.run("mutmut", "run", *session.posargs)
+    session.run("mutmut", "results")
+
+
+@nox.session(default=False)
+def conformance(session: nox.Session) -> None:
+    """The official SDK's own tests, and the exchanges recorded in it, against the mock."""
+    sync_everything(session)
+    session.run("python", "packages/mini-agent-mock/conformance/sdk_suite.py")
+    session.run("python", "packages/mini-agent-mock/conformance/recordings.py")
+
+
+@nox.session(default=False)
+def clients(session: nox.Session) -> None:
+    """Real clients of the Messages API, from PyPI and npm, against the mock."""
+    sync_everything(session)
+    session.run("python", "packages/mini-agent-mock/conformance/clients.py", *session.posargs)
+
+
+@nox.session(default=False)
+def bench(session: nox.Session) -> None:
+    """Every figure beside its yardstick in the same run. Nothing else should run meanwhile."""
+    sync_everything(session)
+    peers = Path(session.create_tmp()) / "peers"
+    session.run_install("uv", "venv", "--quiet", "--clear", str(peers))
+    session.run_install("uv", "pip", "install", "--quiet", f"--python={peers}", *BENCH_PEERS)
+    programs = peers / "bin"
+    benches = (
+        ("core/bench/bench.py", f"--peers={programs / 'python'}", "--out=docs/bench-core.md"),
+        ("cli/bench/startup.py", f"--peers={programs}"),
+        ("mock/bench/bench.py", "--out=docs/bench-mock.md"),
+    )
+    for script, *options in benches:
+        session.run("python", f"packages/mini-agent-{script}", *options, success_codes=[0, 1])
+
+
+@nox.session(default=False)
+def generated(session: nox.Session) -> None:
+    """Make every generated page and picture again; the tests say when one is out of date."""
+    sync_everything(session)
+    for package, script, page in (
+        ("cli", "tools/picture.py", "docs/images/demo.svg"),
+        ("cli", "tools/fault_table.py", "docs/cli-faults.md"),
+        ("core", "faults/matrix.py", "docs/faults.md"),
+    ):
+        session.run("python", f"packages/mini-agent-{package}/{script}", page)
+    session.run("mini-agent-steps", "docs")
 
 
 @nox.session(default=False, venv_backend="none")
