@@ -42,6 +42,20 @@ for package in (mini_agent_core, mini_agent_core.tools):
 """
 
 
+NOTES = """
+How to read it:
+
+- A turn by hand has no checks, no gate, no retry, no cancel, no history of its own. Most of ours
+  goes, like the yardstick's, into the SDK and the socket.
+- Importing is measured over an interpreter that has started. `asyncio` and `dataclasses` alone
+  are about two thirds of it; on a busy machine all CPU times grow, these most.
+- A run is linear in its turns but for one pass over the history's references before each request
+  (about 20 ns a message), which shows because the scripted model costs nothing. A real request
+  carries the whole history anyway.
+- An append waits for the disk; what ours adds is a thread, so that other runs go on meanwhile.
+"""
+
+
 @dataclass(frozen=True)
 class Row:
     """One line of the table: a figure, its yardstick, what they are, and what must hold."""
@@ -279,7 +293,7 @@ def table(rows: Sequence[Row], rounds: int) -> str:
         f"| {r.what} | {r.figure} | {r.yardstick} | {r.ratio} | {r.goal} | {met[r.met]} |"
         for r in rows
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + NOTES
 
 
 def main() -> int:

@@ -293,6 +293,10 @@ def _root_of(error: BaseException) -> str:
 
 def _as_dict(event: Any) -> dict[str, Any]:
     """Return the event as the service sent it: fields the SDK does not know are kept."""
+    if getattr(event, "type", None) == "content_block_delta":  # most events, so a short way
+        delta = getattr(event, "delta", None)
+        fields = getattr(delta, "__dict__", delta)
+        return {"type": event.type, "index": getattr(event, "index", None), "delta": fields}
     if not hasattr(event, "model_dump"):
         raise ProtocolBreach("an event of the stream is not an object")
     return cast("dict[str, Any]", event.model_dump(exclude_unset=True, warnings=False))
