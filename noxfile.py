@@ -83,7 +83,8 @@ def tests(session: nox.Session, package: str) -> None:
     env = {"COVERAGE_FILE": str(data_file)}
     session.run("coverage", "erase", env=env)
     folder = f"packages/mini-agent-{package}"
-    session.run("coverage", "run", "-m", "pytest", f"{folder}/tests", *session.posargs, env=env)
+    pytest = ("-m", "pytest", "--numprocesses=auto", f"{folder}/tests", *session.posargs)
+    session.run("coverage", "run", *pytest, env=env)
     session.run("coverage", "combine", "--quiet", env=env)
     floor = 0 if session.posargs else COVERAGE_FLOOR[package]
     session.run("coverage", "report", f"--include={folder}/src/*", f"--fail-under={floor}", env=env)
@@ -91,7 +92,7 @@ def tests(session: nox.Session, package: str) -> None:
 
 @nox.session
 def scenarios(session: nox.Session) -> None:
-    """What no package owns: import edges, the demo, parity, release checks, wheels apart."""
+    """What no package owns: import edges, parity, the release's checks, the pages."""
     sync(session)
     session.run("pytest", "tests", *session.posargs)
 
