@@ -59,6 +59,7 @@ def uncovered(
         if isinstance(item.value, Lost):
             raise UsageError(f"measuring {built[item.task].snapshot.step.slug}: {item.value}")
         missed.append(item.value)
+    missed.sort(key=lambda miss: (miss.step, miss.file, miss.line))
     findings, used = [], set()
     reasons = {(item.file, item.line): item for item in source.course.uncovered}
     for miss in missed:
