@@ -114,6 +114,7 @@ WORLD_CASES: dict[str, tuple[list[Any], list[Any]]] = {
     "stdoutContains": ([["Hello", "there"]], [["oh no"], ["typed"], ["Hello", "you"]]),
     "stdoutExcludes": ([["oh no", "typed"]], [["there"]]),
     "stderrContains": ([["oh no"]], [["Hello"]]),
+    "stderrExcludes": ([["Hello"]], [["oh no"]]),
     "replyPrinted": (["there"], ["oh no"]),
     "exitCodes": ([[0, 1]], [[0], [0, 0], [0, 1, 0]]),
     "sleeps": ([[60], [60.0]], [[], [60, 60], [61]]),

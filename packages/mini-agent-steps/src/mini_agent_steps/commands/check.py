@@ -29,7 +29,9 @@ def run(arguments: argparse.Namespace) -> int:
     from mini_agent_steps.proof.cell import Cell
     from mini_agent_steps.proof.host import Host
     from mini_agent_steps.proof.matrix import run_in_scratch
+    from mini_agent_steps.proof.warm import warm_up
 
+    warm_up()
     red = 0
     with Host() as host:
         for scenario in scenarios:

@@ -67,7 +67,9 @@ def _demo(built: Built, scenario: Scenario) -> int:
     from mini_agent_steps.proof.cell import Cell, observe, prepare
     from mini_agent_steps.proof.expectations import complaints
     from mini_agent_steps.proof.host import Host
+    from mini_agent_steps.proof.warm import warm_up
 
+    warm_up()  # the SDK's import is no part of the program's time
     paint = Painter(wants_colour())
     scratch = Path(tempfile.mkdtemp(prefix="mini-agent-step-"))
     folders = prepare(scratch, scenario)

@@ -41,13 +41,16 @@ class Transcripts:
         from mini_agent_steps.proof.cell import Cell, observe, prepare
         from mini_agent_steps.proof.expectations import complaints
         from mini_agent_steps.proof.host import Host
+        from mini_agent_steps.proof.warm import warm_up
 
         scenario = self._scenarios.get(name)
         if scenario is None or not scenario.holds_for(step):
             known = [key for key, item in self._scenarios.items() if item.holds_for(step)]
             what = f"step {step.slug!r} has no scenario {name!r}"
             raise BlockError(what, did_you_mean(name, known))
-        self._host = self._host or Host()
+        if self._host is None:
+            warm_up()
+            self._host = Host()
         (built,) = build(self._source.course, [self._source.snapshots[step.index]])
         scratch = Path(tempfile.mkdtemp(prefix="mini-agent-page-"))
         try:

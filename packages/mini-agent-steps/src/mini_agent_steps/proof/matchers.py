@@ -341,6 +341,9 @@ WORLD_MATCHERS: Mapping[str, Matcher] = {
     "stderrContains": Matcher(
         TEXTS, _is_text_list, lambda want, o: _contains(want, o.stderr, "stderr")
     ),
+    "stderrExcludes": Matcher(
+        TEXTS, _is_text_list, lambda want, o: _excludes(want, o.stderr, "stderr")
+    ),
     "replyPrinted": Matcher("true", lambda value: value is True, _reply_printed),
     "exitCodes": Matcher(
         "a list of whole numbers",

@@ -192,6 +192,9 @@ def _import_afresh(built: Built, undo: contextlib.ExitStack) -> ModuleType:
     sys.path.insert(0, str(built.folder))
     undo.callback(sys.path.remove, str(built.folder))
     importlib.invalidate_caches()
+    # Every start compiles the program anew unless its bytecode may be kept beside it.
+    undo.callback(setattr, sys, "dont_write_bytecode", sys.dont_write_bytecode)
+    sys.dont_write_bytecode = False
     return importlib.import_module(f"{package}.cli")
 
 
