@@ -141,7 +141,7 @@ def prove(wheel: Path, package: str, tree: Path, work: Path, kind: str) -> None:
     shutil.copytree(tree / "packages" / package / "tests", outside / "tests")
     for shared in ("pyproject.toml", "conftest.py"):
         shutil.copy(tree / shared, outside / shared)
-    run(str(python), "-m", "pytest", "tests", "-q", cwd=outside)
+    run(str(python), "-m", "pytest", "tests", "-q", "--numprocesses=auto", cwd=outside)
 
 
 def rehearse(package: str) -> str:
