@@ -126,19 +126,20 @@ def prove(wheel: Path, package: str, tree: Path, work: Path, kind: str) -> None:
     environment = work / f"environment-{kind}"
     python = environment / "bin" / "python"
     run("uv", "venv", "--quiet", f"--python={sys.executable}", str(environment), cwd=work)
-    install = ["uv", "pip", "install", "--quiet", f"--python={python}"]
     cutoff = tomllib.loads((tree / "pyproject.toml").read_text("utf-8"))["tool"]["uv"]
-    run(
-        *install,
-        f"--resolution={RESOLUTIONS[kind]}",
+    install = (
+        "uv",
+        "pip",
+        "install",
+        "--quiet",
+        f"--python={python}",
         f"--exclude-newer={cutoff['exclude-newer']}",
         f"--find-links={work / 'siblings'}",
-        str(wheel),
-        *test_groups(tree, package),
-        cwd=work,
     )
-    outside = work / f"tests-{kind}"
-    shutil.copytree(tree / "packages" / package / "tests", outside / "tests")
+    run(*install, f"--resolution={RESOLUTIONS[kind]}", str(wheel), cwd=work)
+    run(*install, *test_groups(tree, package), cwd=work)  # keeps what the wheel already got
+    outside = work / f"outside-{kind}"
+    shutil.copytree(tree / "packages" / package, outside, ignore=shutil.ignore_patterns("src"))
     for shared in ("pyproject.toml", "conftest.py"):
         shutil.copy(tree / shared, outside / shared)
     run(str(python), "-m", "pytest", "tests", "-q", "--numprocesses=auto", cwd=outside)
