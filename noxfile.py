@@ -207,7 +207,7 @@ def bench(session: nox.Session) -> None:
     session.run_install("uv", "pip", "install", "--quiet", f"--python={peers}", *BENCH_PEERS)
     programs = peers / "bin"
     benches = (
-        ("core/bench/bench.py", f"--peers={programs / 'python'}", "--out=docs/bench-core.md"),
+        ("core/bench/bench.py", f"--peers={programs / 'python'}", "--out=docs/bench.md"),
         ("cli/bench/startup.py", f"--peers={programs}"),
         ("mock/bench/bench.py", "--out=docs/bench-mock.md"),
     )
