@@ -116,14 +116,11 @@ def test_context_is_read_from_a_pipe_and_a_terminal_is_left_alone() -> None:
     assert told == []
 
 
-def test_a_silent_pipe_is_left_out_after_a_while_with_a_word(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("mini_agent_cli.standard_input.PATIENCE", 0.0)
+def test_a_silent_pipe_is_left_out_after_a_while_with_a_word() -> None:
     told: list[str] = []
     reader, writer = os.pipe()
     with os.fdopen(reader) as stdin:
-        assert read_context(stdin, told.append) == ""
+        assert read_context(stdin, told.append, patience=0.0) == ""
     os.close(writer)
     assert "stayed silent" in told[0]
 

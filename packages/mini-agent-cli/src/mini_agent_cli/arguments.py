@@ -59,13 +59,21 @@ class RunOptions:
 class Parser(argparse.ArgumentParser):
     """An argument parser that raises instead of leaving, and never guesses at a short form."""
 
-    def __init__(self, prog: str, description: str, **more: object) -> None:
+    def __init__(
+        self,
+        prog: str,
+        description: str = "",
+        *,
+        usage: str | None = None,
+        epilog: str | None = None,
+    ) -> None:
         super().__init__(
             prog=prog,
             description=description,
             allow_abbrev=False,
             formatter_class=argparse.RawDescriptionHelpFormatter,
-            **more,  # type: ignore[arg-type]  # only epilog and usage are ever passed
+            usage=usage,
+            epilog=epilog,
         )
 
     def error(self, message: str) -> NoReturn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mini_agent_cli.errors import CliError
 
@@ -69,7 +69,7 @@ def anthropic_client(settings: Settings, service: Service) -> ModelClient:
     """Return the client for the Messages API. The SDK is not loaded yet."""
     from mini_agent_core.anthropic_client import AnthropicClient
 
-    chosen = {
+    chosen: dict[str, Any] = {
         "max_tokens": settings.max_tokens,
         "max_retries": settings.max_retries,
         "idle_timeout": settings.idle_timeout,
@@ -78,7 +78,7 @@ def anthropic_client(settings: Settings, service: Service) -> ModelClient:
         model=settings.model,
         api_key=service.api_key,
         base_url=service.base_url,
-        **{name: value for name, value in chosen.items() if value is not None},  # type: ignore[arg-type]  # int or float by name
+        **{name: value for name, value in chosen.items() if value is not None},
     )
 
 

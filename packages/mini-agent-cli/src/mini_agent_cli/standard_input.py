@@ -31,18 +31,20 @@ def read_task(stdin: TextIO | None) -> str:
     return text
 
 
-def read_context(stdin: TextIO | None, warn: Callable[[str], None]) -> str:
+def read_context(
+    stdin: TextIO | None, warn: Callable[[str], None], patience: float = PATIENCE
+) -> str:
     """Return what standard input adds to a task that was given as an argument.
 
-    A pipe that nobody writes to is not waited for beyond ``PATIENCE``.
+    A pipe that nobody writes to is not waited for beyond ``patience`` seconds.
 
     Raises:
         UsageError: there is more than can be sent.
     """
     if stdin is None or is_terminal(stdin):
         return ""
-    if not _has_something(stdin):
-        warn(f"standard input stayed silent for {PATIENCE:g} s and is left out (or use </dev/null)")
+    if not _has_something(stdin, patience):
+        warn(f"standard input stayed silent for {patience:g} s and is left out (or use </dev/null)")
         return ""
     return _read(stdin)
 
@@ -52,8 +54,8 @@ def with_context(task: str, context: str) -> str:
     return f"{task}\n\n<stdin>\n{context}\n</stdin>" if context.strip() else task
 
 
-def _has_something(stdin: TextIO) -> bool:
-    """Whether reading returns at once: text is there, or the end of it."""
+def _has_something(stdin: TextIO, patience: float) -> bool:
+    """Whether text is there, or the end of it, within so many seconds."""
     try:
         descriptor = stdin.fileno()
         waits = stat.S_ISFIFO(os.fstat(descriptor).st_mode) or stat.S_ISSOCK(
@@ -63,7 +65,7 @@ def _has_something(stdin: TextIO) -> bool:
         return True  # not a real file: it cannot make us wait
     if not waits or sys.platform == "win32":
         return True
-    ready, _, _ = select.select([descriptor], [], [], PATIENCE)
+    ready, _, _ = select.select([descriptor], [], [], patience)
     return bool(ready)
 
 

@@ -69,7 +69,7 @@ def test_the_same_is_left_out_as_by_git(
         assert [name for name, _ in search(request)["names"]] == sorted(listed)
 
 
-@pytest.mark.parametrize("line", ["", "  ", "# comment", "!", "\\", "[z-a]", "\r", "/"])
+@pytest.mark.parametrize("line", ["", "  ", "# comment", "!", "\\", "[z-a]", "[(|-*]^", "\r", "/"])
 def test_a_line_that_is_no_pattern_leaves_nothing_out(line: str) -> None:
     rules = IgnoreRules().below("", f"{line}\n*.log\n")
     assert rules.leave_out("x.log", is_folder=False)
@@ -87,6 +87,12 @@ def test_a_rule_that_takes_a_folder_back_takes_nothing_in_it_back() -> None:
     rules = IgnoreRules().below("", "/a*/*\n!a*\n")
     assert not rules.leave_out("a", is_folder=True)
     assert rules.leave_out("a/b", is_folder=True)
+
+
+def test_a_bracket_within_brackets_is_a_pattern_and_not_a_warning() -> None:
+    rules = IgnoreRules().below("", "[[]y\n")
+    assert rules.leave_out("[y", is_folder=False)
+    assert not rules.leave_out("y", is_folder=False)
 
 
 @pytest.mark.parametrize(

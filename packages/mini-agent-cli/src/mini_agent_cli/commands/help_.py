@@ -14,7 +14,7 @@ Enter sends · Alt-Enter starts a new line · Ctrl-R searches what you said · @
 Ctrl-C stops the agent, a second time leaves · Ctrl-D on an empty line leaves"""
 
 
-async def _run(talk: Conversation, argument: str) -> None:  # noqa: ARG001  # a command's shape
+async def _run(talk: Conversation, _argument: str) -> None:
     for command in talk.commands.values():
         written = f"/{command.name} {command.takes}".rstrip()
         talk.say(f"  {written:<26}{command.summary}")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mini_agent_cli.repl.conversation import Conversation
 
 
-async def _run(talk: Conversation, argument: str) -> None:  # noqa: ARG001  # a command's shape
+async def _run(talk: Conversation, _argument: str) -> None:
     found = find_instructions(talk.kit.settings.workspace)
     if not found:
         talk.say("No AGENTS.md and no CLAUDE.md here or in the folders above.")

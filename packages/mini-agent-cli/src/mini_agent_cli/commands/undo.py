@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from mini_agent_cli.repl.conversation import Conversation
 
 
-async def _run(talk: Conversation, argument: str) -> None:  # noqa: ARG001  # a command's shape
+async def _run(talk: Conversation, _argument: str) -> None:
     from mini_agent_cli.undo.restore import undo_last
 
     workspace = talk.kit.settings.workspace

@@ -12,6 +12,9 @@ class MarkdownBlocks:
     """Takes text as it comes and hands out blocks as they are finished."""
 
     def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
         self._lines: list[str] = []
         self._partial: list[str] = []
         self._fence = ""
@@ -35,7 +38,7 @@ class MarkdownBlocks:
         if self._partial:
             self._line("".join(self._partial), finished)
         self._close(finished)
-        self.__init__()  # type: ignore[misc]  # begins anew, all of it
+        self._begin()
         return finished
 
     def tail(self, lines: int) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from mini_agent_cli.errors import UsageError
+from mini_agent_cli.errors import CliError, UsageError
 from mini_agent_cli.folders import config_folder, workspace_folder
 from mini_agent_cli.models import DEFAULT_MODEL, find_model
 from mini_agent_cli.permissions.remembered import remembered_rules
@@ -113,7 +113,7 @@ def _has_home(env: Mapping[str, str]) -> bool:
     try:
         workspace_folder(env, Path("/"))
         config_folder(env)
-    except Exception:  # noqa: BLE001  # no home folder: then there are no files either
+    except CliError:  # no home folder: then there are no files either
         return False
     return True
 

@@ -9,7 +9,6 @@ from mini_agent_cli.errors import UsageError
 from mini_agent_cli.permissions.remembered import forget_rule, remembered_rules
 from mini_agent_cli.render.escape import visible
 from mini_agent_cli.render.style import Style
-from mini_agent_cli.subcommands.action_parser import ActionParser
 from mini_agent_cli.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def run(argv: Sequence[str], host: Host) -> int:
 def _parser() -> Parser:
     parser = Parser("mini-agent permissions", "What the agent may do in this folder, and why.")
     parser.add_argument("-C", "--directory", metavar="DIR", help="the folder (default: this one)")
-    actions = parser.add_subparsers(required=True, metavar="ACTION", parser_class=ActionParser)
+    actions = parser.add_subparsers(required=True, metavar="ACTION", parser_class=Parser)
     check = actions.add_parser("check", help="explain what would happen to a shell command")
     check.add_argument("command", metavar="COMMAND")
     check.set_defaults(action=_check)

@@ -9,7 +9,6 @@ from mini_agent_cli.arguments import Parser
 from mini_agent_cli.render.style import Style
 from mini_agent_cli.sessions.picker import session_line
 from mini_agent_cli.sessions.store import SessionStore, sessions_everywhere
-from mini_agent_cli.subcommands.action_parser import ActionParser
 from mini_agent_cli.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def run(argv: Sequence[str], host: Host) -> int:
 def _parser() -> Parser:
     parser = Parser("mini-agent sessions", "Look after the saved sessions of this folder.")
     parser.add_argument("-C", "--directory", metavar="DIR", help="the folder (default: this one)")
-    actions = parser.add_subparsers(required=True, metavar="ACTION", parser_class=ActionParser)
+    actions = parser.add_subparsers(required=True, metavar="ACTION", parser_class=Parser)
     listing = actions.add_parser("list", help="the sessions, last used first")
     listing.add_argument("--all", action="store_true", help="those of every folder")
     listing.set_defaults(action=_list)

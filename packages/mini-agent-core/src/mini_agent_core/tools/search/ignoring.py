@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -84,8 +86,10 @@ def _patterns(text: str) -> tuple[GitIgnoreSpecPattern, ...]:
         if line.rstrip(" ").endswith("/**/"):
             line = line.rstrip(" ") + "*/"  # folders in there; pathspec takes it for the folder
         try:
-            pattern = GitIgnoreSpecPattern(line)
-        except Exception:  # noqa: BLE001, S112 - a line that is no pattern ignores nothing, as in git
+            # `[[]` is a pattern to git; to Python's re it is one that may change its meaning.
+            with warnings.catch_warnings(action="ignore", category=FutureWarning):
+                pattern = GitIgnoreSpecPattern(line)
+        except (ValueError, re.error):  # no pattern: it ignores nothing, as in git
             continue
         if pattern.regex is not None:  # neither blank nor a comment
             patterns.append(pattern)
