@@ -17,9 +17,12 @@ ROOT = Path(__file__).parent
 PACKAGES = ("core", "cli", "mock", "steps")
 PACKAGE_NAMES = tuple(f"mini-agent-{package}" for package in PACKAGES)
 
-# Branch coverage in per cent below which a package's tests fail. What the steps run in forked
-# children (their matrix, their mutants) is executed but not seen by coverage, so theirs is low.
-COVERAGE_FLOOR = {"core": 97, "cli": 95, "mock": 97, "steps": 85}
+# Branch coverage in per cent below which a package's tests fail.
+COVERAGE_FLOOR = {"core": 97, "cli": 95, "mock": 97, "steps": 95}
+
+# A course's source never runs itself: its slices do, and `mini-agent-steps verify --cover`
+# demands that each line and branch of each slice is executed.
+COURSES = "*/canonical/*"
 
 # Measured by `coverage` only: these tests start the program hundreds of times, and coverage
 # makes each start's import of the SDK half as slow again.
@@ -110,8 +113,8 @@ def run_covered(session: nox.Session, package: str) -> None:
     session.run("coverage", "erase", env=env)
     session.run("coverage", "run", "-m", "pytest", *tests_of(package), env=env)
     session.run("coverage", "combine", "--quiet", env=env)
-    own = f"--include=packages/mini-agent-{package}/src/*"
-    session.run("coverage", "report", own, f"--fail-under={COVERAGE_FLOOR[package]}", env=env)
+    own = (f"--include=packages/mini-agent-{package}/src/*", f"--omit={COURSES}")
+    session.run("coverage", "report", *own, f"--fail-under={COVERAGE_FLOOR[package]}", env=env)
 
 
 @nox.session

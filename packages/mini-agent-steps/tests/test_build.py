@@ -90,7 +90,7 @@ def test_a_cache_that_cannot_be_written_is_replaced(
 def test_builds_nobody_used_for_a_day_are_removed(bench: Bench) -> None:
     (old, _) = build(bench.course, bench.source.snapshots)
     os.utime(old.folder, (0, 0))
-    bench.change("canonical/cli.py", "return 0\n    try", "return 7\n    try")
+    bench.change("canonical/cli.py", "return 0\n        try", "return 7\n        try")
     (new, _) = build(bench.course, bench.source.snapshots)
     assert new.folder.is_dir()
     assert not old.folder.exists()

@@ -60,7 +60,7 @@ def test_build_says_how_much_it_wrote(bench: Bench, capsys: Said) -> None:
 def test_lint_prints_findings_and_figures(bench: Bench, capsys: Said) -> None:
     assert steps(bench, "lint", "--fast") == 0
     assert capsys.readouterr().out == (
-        "lint: largest step: answer, 47 added lines (at most 120)\n"
+        "lint: largest step: answer, 48 added lines (at most 120)\n"
         "lint: barred lines: 1.2% (at most 8%)\n"
         "lint: 0 findings\n"
     )
@@ -119,8 +119,8 @@ def test_verify_prints_the_cells_and_goes_red(bench: Bench, capsys: Said) -> Non
 def test_verify_demands_coverage_when_asked(bench: Bench, capsys: Said) -> None:
     bench.change(
         "canonical/cli.py",
-        "    if argv:\n",
-        "    if not argv[:9] and argv:\n        return 9\n    if argv:\n",
+        "        if argv:\n",
+        "        if not argv[:9] and argv:\n            return 9\n        if argv:\n",
     )
     assert steps(bench, "verify", "1", "--cover") == 1
     assert "never executed: return 9" in capsys.readouterr().err

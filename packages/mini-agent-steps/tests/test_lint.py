@@ -75,7 +75,7 @@ def test_a_step_that_adds_nothing_is_found(bench: Bench) -> None:
 def test_a_step_that_adds_too_much_is_found(bench: Bench) -> None:
     bench.write("course.toml", "max_added = 40\n" + bench.read("course.toml"))
     assert found(bench) == only(
-        "course.toml:7: step 'answer' adds 47 lines, more than 40: move a part of it to a step of"
+        "course.toml:7: step 'answer' adds 48 lines, more than 40: move a part of it to a step of"
         " its own, or raise max_added"
     )
 
@@ -91,12 +91,13 @@ def test_too_many_barred_lines_are_found(bench: Bench) -> None:
 def test_a_snapshot_that_does_not_parse_is_found_at_the_canonical_line(bench: Bench) -> None:
     bench.change(
         "canonical/cli.py",
-        '    if argv:\n        print(agent.ask(" ".join(argv)))\n        return 0\n',
-        '    if argv:\n        # @step >=note-taking\n        print(agent.ask(" ".join(argv)))\n'
-        "        return 0\n        # @endstep\n",
+        '        if argv:\n            print(agent.ask(" ".join(argv)))\n            return 0\n',
+        "        if argv:\n            # @step >=note-taking\n"
+        '            print(agent.ask(" ".join(argv)))\n'
+        "            return 0\n            # @endstep\n",
     )
     assert found(bench) == only(
-        "canonical/cli.py:16: step 'answer' does not parse: expected an indented block after 'if'"
+        "canonical/cli.py:17: step 'answer' does not parse: expected an indented block after 'if'"
         " statement: see `mini-agent-steps show` of this step and file; put the markers"
         " around whole statements"
     )

@@ -103,7 +103,12 @@ def test_a_matrix_with_a_missing_cell_is_not_complete() -> None:
         ("agent.py", "tools=[TAKE_NOTE],  # @step >=note-taking", "", "tools of request 1"),
         ("cli.py", 'print(agent.ask(" ".join(argv)))', "agent.ask(argv[0])", "stdout lacks"),
         ("cli.py", "    agent = Agent()\n", "    raise OSError\n", "run_cli raised OSError"),
-        ("cli.py", "        return 0\n", "        return 2\n", "exit codes, number 1: expected 0"),
+        (
+            "cli.py",
+            "\n            return 0\n",
+            "\n            return 2\n",
+            "exit codes, number 1: expected 0",
+        ),
     ],
 )
 def test_a_broken_agent_turns_its_cell_red(
@@ -169,14 +174,14 @@ def test_bytes_that_are_no_text_are_shown_as_they_are(tmp_path: Path) -> None:
 def test_lines_that_no_scenario_executes_are_found(bench: Bench) -> None:
     bench.change(
         "canonical/cli.py",
-        "    if argv:\n",
-        '    if argv == ["--version"]:\n        return 9\n    if argv:\n',
+        "        if argv:\n",
+        '        if argv == ["--version"]:\n            return 9\n        if argv:\n',
     )
     course = bench.course
     built = build(course, bench.source.snapshots)
     findings, figures = uncovered(bench.source, load_scenarios(course), built, 2)
     assert [str(finding) for finding in findings] == [
-        f"canonical/cli.py:12: step {slug!r}: never executed: return 9: write a scenario that takes"
+        f"canonical/cli.py:13: step {slug!r}: never executed: return 9: write a scenario that takes"
         " it there, or list it in [[uncovered]] with a reason"
         for slug in course.slugs
     ]

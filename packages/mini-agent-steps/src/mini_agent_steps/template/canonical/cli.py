@@ -8,12 +8,13 @@ from .agent import Agent
 def run_cli(argv: Sequence[str]) -> int:
     """Answer the prompt given, or every line typed; return the exit code."""
     agent = Agent()
-    if argv:
-        print(agent.ask(" ".join(argv)))
+    with agent.client:
+        if argv:
+            print(agent.ask(" ".join(argv)))
+            return 0
+        try:
+            while True:
+                print(agent.ask(input("? ")))
+        except EOFError:
+            print()
         return 0
-    try:
-        while True:
-            print(agent.ask(input("? ")))
-    except EOFError:
-        print()
-    return 0
