@@ -44,6 +44,22 @@ def test_a_test_that_goes_as_scripted_passes(pytester: pytest.Pytester) -> None:
     pytester.runpytest_inprocess().assert_outcomes(passed=2)
 
 
+def test_a_failed_run_says_what_the_readme_shows(pytester: pytest.Pytester) -> None:
+    readme = Path(__file__).parents[1] / "README.md"
+    section = readme.read_text("utf-8").partition("## What a failed run says")[2]
+    shown = section.partition("```text\n")[2].partition("```")[0]
+    pytester.makepyfile(
+        ASK
+        + """
+    def test_it(anthropic_mock):
+        anthropic_mock.script([{"text": "a"}])
+        ask()
+        ask("And now?")
+    """
+    )
+    assert shown.strip() in pytester.runpytest_inprocess().stdout.str()
+
+
 def test_each_way_of_leaving_the_script_fails_the_test_itself(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         ASK
