@@ -156,7 +156,10 @@ def test_turns_exhausted_exit_2_with_the_last_text(place: Place) -> None:
     [
         (ModelConnectionError("the connection to x failed"), "ANTHROPIC_BASE_URL"),
         (ModelRequestError("the service answered 401: no", status=401), "ANTHROPIC_API_KEY"),
-        (ModelRequestError("the service answered 529: full", status=529), "--continue"),
+        (
+            ModelRequestError("the service answered 529: full", status=529),
+            "go on with mini-agent --resume 2",
+        ),
         (TruncatedReply("the stream ended early"), "the stream ended early"),
         (RuntimeError("boom"), "RuntimeError: boom"),
     ],
@@ -170,6 +173,13 @@ def test_a_failed_run_exits_1_with_one_line_on_stderr(
     assert ran.err.startswith("mini-agent: failed to start or run: ")
     assert told in ran.err
     assert ran.err.count("\n") == 1
+
+
+def test_without_a_session_there_is_none_to_go_on_with(place: Place) -> None:
+    place.script(ModelRequestError("the service answered 429: slow", status=429))
+    assert "(wait a little, then try again)" in place.run("x", "--no-session").err
+    place.script(call_reply(shell("true")))
+    assert place.run("x", "--no-session", "--max-turns", "1").err.endswith("--max-turns\n")
 
 
 def test_text_shown_before_a_failure_does_not_pass_for_an_answer(place: Place) -> None:

@@ -257,9 +257,11 @@ def test_models_are_found_by_dated_ids_and_priced_by_the_length_of_the_prompt() 
     assert len({model.name for model in MODELS}) == len(MODELS)
 
 
-@pytest.mark.parametrize(("status", "advice"), [(429, "--continue"), (413, "/compact"), (500, "")])
+@pytest.mark.parametrize(
+    ("status", "advice"), [(429, "then try again"), (413, "/compact"), (500, "")]
+)
 def test_each_status_has_its_advice(status: int, advice: str) -> None:
-    assert advice in advise(ModelRequestError("no", status=status), "claude-opus-5-5")
+    assert advice in advise(ModelRequestError("no", status=status), "claude-opus-5-5", "try again")
 
 
 def test_a_stream_that_cannot_be_flushed_is_silenced(tmp_path: Path) -> None:

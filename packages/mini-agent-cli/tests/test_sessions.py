@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mini_agent_core.errors import ModelRequestError
 from mini_agent_core.messages import AssistantMessage, TextBlock, ToolCall
 from mini_agent_core.session import Session
 from mini_agent_core.testing import call_reply
@@ -49,6 +50,56 @@ def test_continue_goes_on_with_the_last_session(place: Place) -> None:
     sent = [getattr(m, "text", "") for m in client.requests[0].messages]
     assert sent == ["hello there", "Hello.", "and now?"]
     assert sessions(place) == [path]
+
+
+def fail(place: Place, task: str = "never mind") -> Path:
+    """Run a task whose only request is refused; return its session."""
+    before = set(sessions(place))
+    place.script(ModelRequestError("the service answered 404: no such model", status=404))
+    assert place.run(task).code == 1
+    (new,) = set(sessions(place)) - before
+    return new
+
+
+def test_continue_passes_over_a_session_without_a_reply_and_says_so(place: Place) -> None:
+    path = talk(place)
+    failed = fail(place)
+    client = place.script("Again.")
+    ran = place.run("and now?", "--continue")
+    assert len(client.requests[0].messages) == 3
+    for named in (path.stem, f"mini-agent --resume {failed.stem}"):
+        assert named in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_continue_takes_a_failed_session_where_there_is_no_other(place: Place) -> None:
+    failed = fail(place)
+    place.script("At last.")
+    ran = place.run("once more", "--continue")
+    assert (ran.code, ran.err, sessions(place)) == (0, "", [failed])
+
+
+def test_a_damaged_session_is_never_passed_over_as_empty(place: Place) -> None:
+    talk(place)
+    damaged = fail(place)
+    damaged.write_bytes(b"{oops\n")
+    ran = place.run("x", "--continue")
+    assert ran.code == 1
+    assert f"{damaged}:1" in ran.err
+
+
+def test_the_list_marks_a_session_without_a_reply(place: Place) -> None:
+    talk(place)
+    fail(place)
+    failed, good = place.run("sessions", "list").out.splitlines()
+    assert failed.endswith("  (no reply) never mind")
+    assert good.endswith("  hello there")
+
+
+def test_a_title_is_found_however_long_the_first_message_is(place: Place) -> None:
+    place.script("Hm.")
+    place.run("review this", stdin="x" * 300_000)
+    assert "  review this <stdin>" in place.run("sessions", "list").out
 
 
 def test_resume_takes_the_beginning_of_an_id(place: Place) -> None:

@@ -76,7 +76,7 @@ def test_a_session_is_picked_by_its_number(place: Place) -> None:
 
     def pick(typed: str) -> str:
         host = Host(place.env, io.StringIO(typed), io.StringIO(), io.StringIO())
-        return pick_session(store, host).title()
+        return pick_session(store, host).beginning().title
 
     assert pick("2\n") == "first"
     for typed in ("\n", "x\n", "0\n", "3\n", ""):

@@ -33,7 +33,8 @@ HEAD = """\
 
 Each row is one run of `mini-agent -p "hello"` against the mock, made by
 `packages/mini-agent-cli/tools/fault_table.py`; a test fails when the program and this page differ.
-Waiting times are written as `…`. An empty cell means: nothing was written there.
+Waiting times are written as `…`, and the id of a session as `ID`. An empty cell means: nothing
+was written there.
 
 | what happens | exit code | stdout | stderr | requests |
 |---|---|---|---|---|
@@ -139,6 +140,7 @@ def _wait_for_a_request(server: MockServer) -> None:
 
 def _cell(text: str) -> str:
     text = re.sub(r"again in \d+\.\d s", "again in … s", text).strip()
+    text = re.sub(r"--resume \d{8}-\d{6}-[0-9a-f]{4}", "--resume ID", text)
     text = re.sub(r"http://127\.0\.0\.1:\d+", "http://127.0.0.1:PORT", text)
     lines = [f"`{line.strip().replace('|', chr(92) + '|')}`" for line in text.splitlines()]
     return "<br>".join(lines)

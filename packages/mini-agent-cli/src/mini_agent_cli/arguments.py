@@ -231,7 +231,7 @@ def _add_session_flags(parser: Parser) -> None:
         "--continue",
         dest="continue_last",
         action="store_true",
-        help="go on with this folder's last session",
+        help="go on with this folder's last session that holds a reply",
     )
     add(
         "-r",

@@ -6,8 +6,14 @@ from mini_agent_cli.models import nearest_model
 from mini_agent_core.errors import ModelConnectionError, ModelRequestError
 
 
-def advise(error: Exception, model: str) -> str:
-    """Return what to do about the error; empty where the error says enough."""
+def advise(error: Exception, model: str, go_on: str) -> str:
+    """Return what to do about the error; empty where the error says enough.
+
+    Args:
+        error: what went wrong.
+        model: the model that was asked.
+        go_on: what takes up the thread where it broke off, as in "wait a little, then …".
+    """
     if isinstance(error, ModelConnectionError):
         return "check the network and ANTHROPIC_BASE_URL, then try again"
     if not isinstance(error, ModelRequestError):
@@ -21,6 +27,6 @@ def advise(error: Exception, model: str) -> str:
         402: "check the account's credit",
         403: "the key may not use this model or feature",
         413: "the conversation is too large: start a new one, or /compact it",
-        429: "wait a little, then go on with --continue",
-        529: "the service is overloaded: wait a little, then go on with --continue",
+        429: f"wait a little, then {go_on}",
+        529: f"the service is overloaded: wait a little, then {go_on}",
     }.get(error.status or 0, "")

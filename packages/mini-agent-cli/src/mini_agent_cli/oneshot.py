@@ -15,6 +15,7 @@ from mini_agent_cli.redaction import redactor_for
 from mini_agent_cli.render.progress import Progress
 from mini_agent_cli.render.report import Outcome, RunStart
 from mini_agent_cli.render.style import Style
+from mini_agent_cli.sessions.choose import resume_command
 from mini_agent_cli.signals import StopSignals
 from mini_agent_cli.terminal_question import TerminalAsker
 from mini_agent_core.cancellation import CancelToken
@@ -99,7 +100,7 @@ class OneShot:
         line = self._failure_line(error) if error is not None else ""
         if line:
             self._say(FAILURE + line)
-        elif reason != "complete" and (why := explain(reason)):
+        elif reason != "complete" and (why := explain(reason, self._go_on())):
             self._say(self._style.paint(f"mini-agent: {why}", "yellow"))
         spending = self.kit.spending
         self.outcome = Outcome(
@@ -118,8 +119,12 @@ class OneShot:
         return code
 
     def _failure_line(self, error: Exception) -> str:
-        advice = advise(error, self.kit.settings.model)
+        advice = advise(error, self.kit.settings.model, self._go_on() or "try again")
         return describe(error) + (f" ({advice})" if advice else "")
+
+    def _go_on(self) -> str:
+        session = self.kit.session
+        return f"go on with {resume_command(session.path.stem)}" if session is not None else ""
 
     def _observe(self, event: RunEvent) -> None:
         if isinstance(event, MessageRecorded):

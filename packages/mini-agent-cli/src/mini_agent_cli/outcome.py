@@ -24,9 +24,8 @@ OutcomeReason: TypeAlias = Literal[
 
 _EXPLANATIONS: dict[str, str] = {
     "max_turns": "the limit of turns was reached before the task was done; "
-    "raise it with --max-turns, or go on with --continue",
-    "max_tokens": "the reply was cut short at its limit of tokens; "
-    "raise it with --max-tokens, or go on with --continue",
+    "raise it with --max-turns",
+    "max_tokens": "the reply was cut short at its limit of tokens; raise it with --max-tokens",
     "refusal": "the model refused to go on",
     "stop_sequence": "the reply was cut short at a stop sequence",
     "context_window_exceeded": "the context window is full; "
@@ -35,9 +34,18 @@ _EXPLANATIONS: dict[str, str] = {
 }
 
 
-def explain(reason: OutcomeReason) -> str:
-    """Return one line for the user, empty when there is nothing to explain."""
-    return _EXPLANATIONS.get(reason, "")
+_CAN_GO_ON = frozenset(("max_turns", "max_tokens"))
+
+
+def explain(reason: OutcomeReason, go_on: str = "") -> str:
+    """Return one line for the user, empty when there is nothing to explain.
+
+    Args:
+        reason: why the run ended.
+        go_on: what takes up the thread where it broke off; empty where nothing does.
+    """
+    told = _EXPLANATIONS.get(reason, "")
+    return f"{told}, or {go_on}" if go_on and reason in _CAN_GO_ON else told
 
 
 def last_text(messages: Sequence[Message]) -> str:

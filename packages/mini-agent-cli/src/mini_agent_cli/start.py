@@ -41,8 +41,9 @@ def start(options: RunOptions, host: Host, parts: Parts | None = None) -> int:
         from mini_agent_cli.repl import converse as talk
 
         return talk(options, settings, host, service, parts)
-    shot = _one_shot(options, settings, host, service, parts, can_ask=can_ask)
-    for warning in (*warnings, *settings.warnings):
+    warnings.extend(settings.warnings)
+    shot = _one_shot(options, settings, host, service, parts, warnings, can_ask=can_ask)
+    for warning in warnings:
         shot.warn(warning)
     return shot.run(task)
 
@@ -69,6 +70,7 @@ def _one_shot(
     host: Host,
     service: Service,
     parts: Parts | None,
+    warnings: list[str],
     *,
     can_ask: bool,
 ) -> OneShot:
@@ -78,7 +80,8 @@ def _one_shot(
     from mini_agent_cli.sessions.choose import open_session
     from mini_agent_cli.undo.recorder import Recorder
 
-    session = open_session(options, host, settings.workspace)
+    session = open_session(options, host, settings.workspace, warnings.append)
+    warnings.extend(session.warnings if session is not None else ())
     kit = build_kit(
         settings,
         host.env,
@@ -89,10 +92,7 @@ def _one_shot(
         recorder=Recorder(host.env, settings.workspace) if session is not None else None,
     )
     steps = not options.quiet and (options.verbose or is_terminal(host.stderr))
-    shot = OneShot(kit, host, _report(options, host), steps=steps, may_ask=can_ask)
-    for warning in session.warnings if session is not None else ():
-        shot.warn(warning)
-    return shot
+    return OneShot(kit, host, _report(options, host), steps=steps, may_ask=can_ask)
 
 
 def _report(options: RunOptions, host: Host) -> Report:

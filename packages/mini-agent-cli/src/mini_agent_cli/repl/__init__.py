@@ -17,7 +17,7 @@ from mini_agent_cli.exit_codes import ABORTED, HUNG_UP, TERMINATED
 from mini_agent_cli.folders import workspace_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from mini_agent_cli.arguments import RunOptions
     from mini_agent_cli.assembly import Parts, Service
@@ -40,8 +40,10 @@ def converse(
     """
     from mini_agent_cli.sessions.choose import open_session
 
-    session = open_session(options, host, settings.workspace)
-    return asyncio.run(_converse(settings, host, service, parts, session))
+    warnings = list(settings.warnings)
+    session = open_session(options, host, settings.workspace, warnings.append)
+    warnings.extend(session.warnings if session is not None else ())
+    return asyncio.run(_converse(settings, host, service, parts, session, warnings))
 
 
 async def _converse(
@@ -50,9 +52,10 @@ async def _converse(
     service: Service,
     parts: Parts | None,
     session: Session | None,
+    warnings: Sequence[str],
 ) -> int:
     screen = _screen(settings, host)
-    _welcome(settings, session, host, screen.style)
+    _welcome(settings, warnings, host, screen.style)
     reading = asyncio.ensure_future(screen.read())
     # The user can type from here on; everything else is loaded behind the prompt.
     await asyncio.wait(
@@ -129,13 +132,13 @@ def _screen(settings: Settings, host: Host) -> Screen | PlainScreen:
     return Screen(host, style, settings.workspace, history)
 
 
-def _welcome(settings: Settings, session: Session | None, host: Host, style: Style) -> None:
+def _welcome(settings: Settings, warnings: Sequence[str], host: Host, style: Style) -> None:
     host.print(
         f"{style.paint('mini-agent', 'bold')} {__version__} · {settings.model} · "
         f"{settings.workspace} · {settings.mode}"
     )
     host.print(style.paint("/help lists the commands, Ctrl-D leaves", "dim"))
-    for warning in (*settings.warnings, *(session.warnings if session is not None else ())):
+    for warning in warnings:
         host.print(style.paint(warning, "yellow"))
 
 

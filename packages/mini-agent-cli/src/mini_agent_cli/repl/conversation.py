@@ -137,11 +137,11 @@ class Conversation:
             result = await kit.run(prompt, view, self._cancel)
         except Exception as error:  # noqa: BLE001  # told to the user; the conversation goes on
             view.end_text()
-            advice = advise(error, kit.settings.model)
+            advice = advise(error, kit.settings.model, "send it again")
             self.complain(describe(error) + (f" ({advice})" if advice else ""))
         else:
             view.end_text()
-            if why := explain(result.stop_reason):
+            if why := explain(result.stop_reason, "say: go on"):
                 self.screen.print(self.screen.style.paint(why, "yellow"))
         finally:
             self._cancel = None

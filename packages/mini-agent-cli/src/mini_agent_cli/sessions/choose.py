@@ -11,6 +11,7 @@ from mini_agent_cli.sessions.store import SessionStore
 from mini_agent_core.session import Session
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from mini_agent_cli.arguments import RunOptions
@@ -18,8 +19,16 @@ if TYPE_CHECKING:
     from mini_agent_cli.sessions.store import SavedSession
 
 
-def open_session(options: RunOptions, host: Host, workspace: Path) -> Session | None:
+def open_session(
+    options: RunOptions, host: Host, workspace: Path, tell: Callable[[str], None]
+) -> Session | None:
     """Return the session that the options ask for, open for writing; None with --no-session.
+
+    Args:
+        options: the flags.
+        host: where a choice is asked for.
+        workspace: whose sessions they are.
+        tell: takes a line about a choice that the user may not expect.
 
     Raises:
         UsageError: there is no such session.
@@ -29,7 +38,7 @@ def open_session(options: RunOptions, host: Host, workspace: Path) -> Session | 
         return None
     store = SessionStore(host.env, workspace)
     if options.continue_last:
-        chosen = store.latest()
+        chosen = _last(store, tell)
     elif options.resume is not None:
         chosen = _named(options.resume, host, store)
     else:
@@ -45,6 +54,21 @@ def open_saved(chosen: SavedSession, store: SessionStore, *, fork: bool) -> Sess
     shutil.copyfile(chosen.path, copy)
     copy.chmod(0o600)
     return Session.open(copy)
+
+
+def _last(store: SessionStore, tell: Callable[[str], None]) -> SavedSession:
+    chosen, newest = store.latest(), store.all()[0]
+    if chosen.id != newest.id:
+        tell(
+            f"going on with session {chosen.id}; the later one {newest.id} holds no reply and is "
+            f"passed over ({resume_command(newest.id)})"
+        )
+    return chosen
+
+
+def resume_command(session_id: str) -> str:
+    """Return the command that goes on with exactly this session."""
+    return f"mini-agent --resume {session_id}"
 
 
 def _named(wanted: str, host: Host, store: SessionStore) -> SavedSession:

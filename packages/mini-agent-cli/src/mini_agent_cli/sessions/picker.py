@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mini_agent_cli.sessions.store import SavedSession, SessionStore
 
 MOST_SHOWN = 15
+NO_REPLY = "(no reply) "
 
 
 def pick_session(store: SessionStore, host: Host) -> SavedSession:
@@ -40,5 +41,8 @@ def pick_session(store: SessionStore, host: Host) -> SavedSession:
 def session_line(session: SavedSession, style: Style) -> str:
     """Return one line about a session: its id, when it was used, how it begins."""
     used = time.strftime("%Y-%m-%d %H:%M", time.localtime(session.used_at))
-    title = visible(session.title()) or "(nothing said yet)"
-    return f"{session.id}  {style.paint(used, 'dim')}  {style.shorten(title, taken=45)}"
+    beginning = session.beginning()
+    title = visible(beginning.title) or "(nothing said yet)"
+    mark = "" if beginning.has_reply else NO_REPLY
+    shown = style.shorten(title, taken=45 + len(mark))
+    return f"{session.id}  {style.paint(used, 'dim')}  {style.paint(mark, 'yellow')}{shown}"

@@ -13,28 +13,44 @@ from mini_agent_cli.errors import UsageError
 from mini_agent_cli.folders import data_folder, workspace_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 _ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{4}")
 _SUFFIX = ".jsonl"
 _WORKSPACE_NOTE = "workspace.txt"
-_BYTES_FOR_A_TITLE = 64 * 1024
 _LONGEST_TITLE = 100
 
 
 @dataclass(frozen=True, slots=True)
+class Beginning:
+    """What the first lines of a session tell.
+
+    Attributes:
+        title: how the first user message begins; empty if that cannot be read.
+        has_reply: whether anything follows what the user said. A line that cannot be read
+            counts as something: a session is not taken for empty because it is damaged.
+    """
+
+    title: str = ""
+    has_reply: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SavedSession:
-    """A session on disk, as a list shows it; its messages are not read for that."""
+    """A session on disk, as a list shows it; only its beginning is read for that."""
 
     id: str
     path: Path
     used_at: float
-    size: int
 
-    def title(self) -> str:
-        """Return how the session's first user message begins; empty if that cannot be read."""
-        return _first_words(self.path)
+    def beginning(self) -> Beginning:
+        """Read the file up to the first line that is not the user's."""
+        try:
+            with self.path.open("rb") as file:
+                return _beginning(file)
+        except OSError:
+            return Beginning()
 
 
 class SessionStore:
@@ -59,7 +75,7 @@ class SessionStore:
         return _sessions_in(self.folder)
 
     def latest(self) -> SavedSession:
-        """Return the session used last.
+        """Return the session used last among those with a reply; without any, the last of all.
 
         Raises:
             UsageError: there is none.
@@ -67,7 +83,7 @@ class SessionStore:
         sessions = self.all()
         if not sessions:
             raise UsageError(f"no session is saved for {self._workspace}; start one with a task")
-        return sessions[0]
+        return next((each for each in sessions if each.beginning().has_reply), sessions[0])
 
     def find(self, wanted: str) -> SavedSession:
         """Return the session whose id is, or begins with, ``wanted``.
@@ -113,28 +129,25 @@ def _sessions_in(folder: Path) -> list[SavedSession]:
     for path in folder.glob(f"*{_SUFFIX}"):
         if _ID.fullmatch(path.stem):
             status = path.stat()
-            sessions.append(SavedSession(path.stem, path, status.st_mtime, status.st_size))
+            sessions.append(SavedSession(path.stem, path, status.st_mtime))
     return sorted(sessions, key=lambda session: (session.used_at, session.id), reverse=True)
 
 
-def _first_words(path: Path) -> str:
-    """Return the beginning of the first user message, from the file's first lines only."""
-    try:
-        with path.open("rb") as file:
-            lines = file.read(_BYTES_FOR_A_TITLE).split(b"\n")
-    except OSError:
-        return ""
+def _beginning(lines: Iterable[bytes]) -> Beginning:
+    title = ""
     for line in lines:
+        if not line.endswith(b"\n"):
+            break  # torn by a crash: it was never a message
         message = _object(line)
-        text = message.get("text")
-        if message.get("role") == "user" and isinstance(text, str):
-            return " ".join(text.split())[:_LONGEST_TITLE]
-    return ""
+        if message.get("role") != "user":
+            return Beginning(title, has_reply=True)
+        title = title or " ".join(str(message.get("text", "")).split())[:_LONGEST_TITLE]
+    return Beginning(title)
 
 
 def _object(line: bytes) -> dict[str, Any]:
     try:
         value = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
