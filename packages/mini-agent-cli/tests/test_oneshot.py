@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mini_agent_cli.agent_kit import build_kit
+from mini_agent_cli.arguments import RunOptions
 from mini_agent_cli.exit_codes import exit_code_for
+from mini_agent_cli.settings.resolve import resolve
+from mini_agent_core.cancellation import CancelToken
 from mini_agent_core.errors import ModelConnectionError, ModelRequestError, TruncatedReply
 from mini_agent_core.events import BlockCompleted, ReplyCompleted, RetryScheduled, TextDelta
 from mini_agent_core.messages import AssistantMessage, TextBlock, ToolCall, Usage
@@ -217,6 +222,38 @@ def test_where_nobody_can_be_asked_a_command_is_refused_with_the_flag_for_it(pla
     result = client.requests[1].messages[-1].result  # type: ignore[union-attr]  # a tool message
     assert result.is_error
     assert "--allow 'run_shell(touch made)'" in result.content
+    assert ran.err == (
+        "mini-agent: denied: run_shell touch made: the mode accept-edits does not allow commands; "
+        "the user can allow it with --allow 'run_shell(touch made)'\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "flags", "told"),
+    [
+        ("touch it's", (), """ --allow 'run_shell(touch it'"'"'s)'"""),
+        ("echo x > f", (), "a redirect (> f), which no rule with a pattern covers"),
+        ("echo x > f", (), "with --allow run_shell\n"),
+        ("rm x", ("--deny", "run_shell(rm *)"), ": the rule run_shell(rm *) denies it\n"),
+        ("rm x", ("--permission-mode", "plan"), "(choose another with --permission-mode)\n"),
+        ("echo " + "x" * 300, (), "xxx…: the mode"),
+    ],
+)
+def test_a_denied_command_is_told_in_one_line_with_what_would_allow_it(
+    place: Place, command: str, flags: tuple[str, ...], told: str
+) -> None:
+    quoted = command.replace("it's", '"it\'s"')
+    place.script(call_reply(shell(quoted)), "I could not.")
+    ran = place.run("x", "-p", *flags)
+    assert ran.err.startswith("mini-agent: denied: run_shell ")
+    assert ran.err.count("\n") == 1
+    assert told in ran.err
+
+
+def test_a_denied_command_is_told_once_where_each_step_is_shown(place: Place) -> None:
+    place.script(call_reply(shell("rm x")), "I could not.")
+    ran = place.run("x", "-p", "-v")
+    assert ran.err.count("does not allow commands") == 1
 
 
 def test_allowed_commands_run(place: Place) -> None:
@@ -225,15 +262,52 @@ def test_allowed_commands_run(place: Place) -> None:
     assert (place.workspace / "made").exists()
 
 
+def reads(count: int, name: str = "a.txt", mark: str = "r") -> list[AssistantMessage]:
+    calls = [ToolCall(f"{mark}{n}", "read_file", {"path": name}) for n in range(count)]
+    return [call_reply(call) for call in calls]
+
+
 def test_an_identical_call_is_refused_after_three_in_a_row(place: Place) -> None:
     """K04: a model in a loop is told so instead of being served for ever."""
     (place.workspace / "a.txt").write_text("one\n")
-    reads = [call_reply(ToolCall(f"c{n}", "read_file", {"path": "a.txt"})) for n in range(1, 5)]
-    client = place.script(*reads, "Done.")
-    place.run("x")
+    client = place.script(*reads(4), "Done.")
+    ran = place.run("x", "--output-format", "json")
     results = [m.result for m in client.requests[-1].messages if hasattr(m, "result")]
     assert [result.is_error for result in results] == [False, False, False, True]
     assert "3 times in a row" in results[-1].content
+    assert [denial["name"] for denial in json.loads(ran.out)["denials"]] == ["read_file"]
+
+
+def test_a_model_that_does_not_heed_a_refusal_is_stopped(place: Place) -> None:
+    """K04: at the sixth identical call the run ends, its session whole."""
+    client = place.script(*reads(6), "Never said.")
+    ran = place.run("x", "--output-format", "json")
+    error = json.loads(ran.out)["error"]
+    assert (ran.code, len(client.requests)) == (1, 6)
+    assert error["type"] == "EndlessRepetition"
+    assert "same call of read_file 6 times in a row" in error["message"]
+    client = place.script("I see.")
+    assert place.run("stop reading it", "--continue").code == 0
+    assert sum(hasattr(m, "result") for m in client.requests[0].messages) == 6
+
+
+def test_another_call_in_between_starts_the_count_anew(place: Place) -> None:
+    client = place.script(*reads(3), *reads(1, "b.txt", "b"), *reads(2, mark="a"), "Done.")
+    assert place.run("x").err == ""
+    assert len(client.requests) == 7
+
+
+def test_what_was_repeated_for_one_prompt_is_not_held_against_the_next(place: Place) -> None:
+    place.script(*[reply for n in range(4) for reply in (*reads(1, mark=f"r{n}"), "Read.")])
+    settings = resolve(RunOptions(), place.env, place.workspace, can_ask=False)
+    kit = build_kit(settings, place.env, system="", parts=place.parts)
+
+    async def talk() -> None:
+        for _ in range(4):
+            await kit.run(kit.prompt("read it again"), lambda _: None, CancelToken())
+
+    asyncio.run(talk())
+    assert kit.denials == []
 
 
 def test_no_request_is_sent_once_the_limit_on_cost_is_reached(place: Place) -> None:
@@ -270,7 +344,7 @@ def test_json_is_one_object_with_everything_a_script_needs(place: Place) -> None
     place.script(call_reply(shell("ls")), text_reply("No.", usage=usage))
     ran = place.run("x", "--output-format", "json")
     result = json.loads(ran.out)
-    assert ran.err == ""
+    assert ran.err.startswith("mini-agent: denied: run_shell ls: ")
     assert result["type"] == "result"
     assert result["stop_reason"] == "complete"
     assert result["exit_code"] == 0
@@ -290,6 +364,69 @@ def test_json_mode_prints_errors_as_an_object_too(place: Place) -> None:
     assert ran.code == result["exit_code"] == 1
     assert result["stop_reason"] == "error"
     assert result["error"]["message"].startswith("the service answered 400")
+
+
+@pytest.mark.parametrize("format", ["json", "stream-json"])
+@pytest.mark.parametrize(
+    ("argv", "env", "code", "kind", "told"),
+    [
+        (("x", "--bogus"), {}, 64, "UsageError", "--bogus"),
+        (("a", "b"), {}, 64, "UsageError", "one task"),
+        (("x", "--max-turns", "0"), {}, 64, "UsageError", "--max-turns"),
+        (("x", "--resume", "nope"), {}, 64, "UsageError", "no session 'nope'"),
+        (("x", "--deny", "(("), {}, 64, "UsageError", "is no rule"),
+        ((), {}, 64, "UsageError", "no task"),
+        (("x",), {"ANTHROPIC_API_KEY": ""}, 1, "CliError", "no API key"),
+    ],
+)
+def test_what_keeps_a_run_from_beginning_is_an_object_too(
+    place: Place,
+    format: str,  # the flag's own word
+    argv: tuple[str, ...],
+    env: dict[str, str],
+    code: int,
+    kind: str,
+    told: str,
+) -> None:
+    ran = place.run(*argv, f"--output-format={format}", env=env)
+    result = json.loads(ran.out)
+    assert ran.code == result["exit_code"] == code
+    assert (result["type"], result["stop_reason"]) == ("result", "error")
+    assert (result["session_id"], result["text"], result["cost_usd"]) == (None, "", 0.0)
+    assert result["error"]["type"] == kind
+    assert told in result["error"]["message"]
+    assert told in ran.err
+
+
+def test_a_slip_in_the_settings_is_an_object_too(place: Place) -> None:
+    settings = place.workspace / ".mini-agent" / "settings.toml"
+    settings.parent.mkdir()
+    settings.write_text("modle = 'x'\n")
+    ran = place.run("x", "--output-format", "json")
+    assert f"{settings}:1: unknown setting 'modle'" in json.loads(ran.out)["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("x", "--bogus"),
+        ("x", "--output-format", "jsn"),
+        ("x", "--output-format"),
+        ("x", "--output-format", "json", "--output-format", "text", "--bogus"),
+        ("--bogus", "--", "--output-format", "json"),
+        ("sessions", "list", "--output-format", "json"),
+        ("--demo", "--output-format", "json", "--output-format", "text", "-v", "-q"),
+    ],
+)
+def test_an_error_is_text_where_no_json_was_asked_for(place: Place, argv: tuple[str, ...]) -> None:
+    ran = place.run(*argv)
+    assert (ran.code, ran.out) == (64, "")
+
+
+def test_the_demo_refuses_json(place: Place) -> None:
+    ran = place.run("--demo", "--output-format", "json")
+    assert ran.code == 64
+    assert "--demo" in json.loads(ran.out)["error"]["message"]
 
 
 def test_stream_json_begins_with_the_session_and_ends_with_the_result(place: Place) -> None:

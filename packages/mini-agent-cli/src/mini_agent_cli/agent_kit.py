@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from mini_agent_cli.settings.resolve import Settings
     from mini_agent_core.agent import RunResult
     from mini_agent_core.cancellation import CancelToken
-    from mini_agent_core.interfaces import ModelClient, Observer, Tool
-    from mini_agent_core.messages import Message
+    from mini_agent_core.interfaces import BeforeToolCall, Decision, ModelClient, Observer, Tool
+    from mini_agent_core.messages import Message, ToolCall
     from mini_agent_core.session import Session
 
 COMPACT_AT = 0.8
@@ -43,6 +43,8 @@ class AgentKit:
 
     Attributes:
         tell: takes a line for the user about something done on the side, such as compaction.
+        on_denial: takes each call that was refused, with the reason.
+        denials: all of them.
     """
 
     settings: Settings
@@ -55,7 +57,8 @@ class AgentKit:
     recorder: Recorder | None = None
     unsaved: tuple[Message, ...] = ()
     tell: Callable[[str], None] = field(default=lambda _: None)
-    repetition: RepetitionGate = field(default_factory=RepetitionGate)
+    on_denial: Callable[[ToolCall, str], None] = field(default=lambda _call, _reason: None)
+    denials: list[tuple[ToolCall, str]] = field(default_factory=list)
     _compaction: Compaction | None = None
 
     @property
@@ -101,7 +104,7 @@ class AgentKit:
             client=self._metered(),
             system=self.system,
             tools=self.tools,
-            before_tool_call=first_verdict(self.repetition, self.gate),
+            before_tool_call=self._watched(first_verdict(RepetitionGate(), self.gate)),
             context=self.compaction,
             history=() if self.session is not None else self.unsaved,
             session=self.session,
@@ -111,6 +114,16 @@ class AgentKit:
         )
         self.unsaved = result.messages
         return result
+
+    def _watched(self, gate: BeforeToolCall) -> BeforeToolCall:
+        async def decide(call: ToolCall, tool: Tool) -> Decision:
+            decision = await gate(call, tool)
+            if decision.verdict == "deny":
+                self.denials.append((call, decision.reason))
+                self.on_denial(call, decision.reason)
+            return decision
+
+        return decide
 
     async def compact(self) -> int:
         """Have everything so far sent as a summary from now on; return how much it covers.

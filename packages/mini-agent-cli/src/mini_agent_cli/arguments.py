@@ -115,6 +115,8 @@ def _check_combination(options: RunOptions, parser: Parser) -> None:
         parser.error("--no-session keeps nothing, so there is nothing to resume with it")
     if options.demo is not None and (resuming or options.task):
         parser.error("--demo brings its own task and its own session")
+    if options.demo is not None and options.output_format != "text":
+        parser.error("--demo tells its story as text: leave --output-format out")
     if options.verbose and options.quiet:
         parser.error("--verbose and --quiet exclude each other")
 

@@ -7,7 +7,12 @@ from mini_agent_cli.errors import CliError
 FAILURE = "mini-agent: failed to start or run: "
 
 
-def describe(error: Exception) -> str:
+def type_of(error: BaseException) -> str:
+    """Return what a program tells errors apart by: the service's own word, or the class's name."""
+    return str(getattr(error, "error_type", None) or type(error).__name__)
+
+
+def describe(error: BaseException) -> str:
     """Return the error in one line."""
     text = " ".join(str(error).split())
     if isinstance(error, CliError) or (text and type(error).__module__.startswith("mini_agent")):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from mini_agent_cli.arguments import SUBCOMMANDS, parse_run_options
-from mini_agent_cli.errors import UsageError
+from mini_agent_cli.errors import CliError, UsageError
 from mini_agent_cli.exit_codes import ABORTED, COMPLETE, FAILED, WRONG_USAGE
 from mini_agent_cli.failures import FAILURE, describe
 from mini_agent_cli.redaction import redactor_for
@@ -29,18 +30,28 @@ def main(argv: Sequence[str], host: Host, parts: Parts | None = None) -> int:
         return _dispatch(argv, host, parts)
     except UsageError as error:
         _complain(host, f"mini-agent: {error}")
-        return WRONG_USAGE
+        return _failed(argv, host, error, WRONG_USAGE)
     except BrokenPipeError:
         raise
     except SystemExit as leaving:  # argparse, after --help
         return COMPLETE if leaving.code is None else int(leaving.code)
-    except KeyboardInterrupt:
-        return ABORTED
+    except KeyboardInterrupt as interrupt:
+        return _failed(argv, host, interrupt, ABORTED)
     except Exception as error:  # noqa: BLE001  # the last line: no traceback reaches a user
         _complain(host, FAILURE + describe(error))
         if host.env.get("MINI_AGENT_DEBUG"):
             _complain(host, _traceback(error))
-        return FAILED
+        return _failed(argv, host, error, FAILED)
+
+
+def _failed(argv: Sequence[str], host: Host, error: BaseException, code: int) -> int:
+    """Tell scripts as well, if they asked to be told in JSON; return the exit code."""
+    if any(word.startswith("--output-format") for word in argv):
+        from mini_agent_cli.render.early_failure import report_failure
+
+        with suppress(CliError):  # stdout takes nothing more: stderr and the code have said it
+            report_failure(argv, host, error, code)
+    return code
 
 
 def _complain(host: Host, text: str) -> None:

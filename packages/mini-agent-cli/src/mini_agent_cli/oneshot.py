@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from mini_agent_cli import __version__
 from mini_agent_cli.errors import BudgetReached, CliError
 from mini_agent_cli.exit_codes import FAILED, exit_code_for
-from mini_agent_cli.failures import FAILURE, describe
+from mini_agent_cli.failures import FAILURE, describe, type_of
 from mini_agent_cli.model_errors import advise
 from mini_agent_cli.outcome import OutcomeReason, explain, last_text
 from mini_agent_cli.redaction import redactor_for
+from mini_agent_cli.render.calls import call_subject
+from mini_agent_cli.render.escape import visible
 from mini_agent_cli.render.progress import Progress
 from mini_agent_cli.render.report import Outcome, RunStart
 from mini_agent_cli.render.style import Style
@@ -30,7 +32,11 @@ if TYPE_CHECKING:
     from mini_agent_cli.host import Host
     from mini_agent_cli.render.report import Report
     from mini_agent_core.events import RunEvent
-    from mini_agent_core.messages import Message
+    from mini_agent_core.messages import Message, ToolCall
+
+
+_LONGEST_SUBJECT = 200
+"""How much of a denied call is repeated on stderr, in characters."""
 
 
 class OneShot:
@@ -54,6 +60,7 @@ class OneShot:
         self._redact = redactor_for(host.env).redact
         self._style = Style.of(host.stderr, host.env)
         self._progress = Progress(self._say, self._style, kit.settings.workspace, steps=steps)
+        self._steps = steps
         self._may_ask = may_ask
         self._turns = 0
         self._new: list[Message] = []
@@ -73,6 +80,8 @@ class OneShot:
         signals = StopSignals(cancel, lambda: self._say("\nstopping (Ctrl-C again leaves at once)"))
         if self._may_ask:
             kit.gate.ask = TerminalAsker(self._host, self._style, self._progress, kit.settings)
+        if not self._steps:
+            kit.on_denial = self._tell_denial
         self._report.started(self._start())
         error: Exception | None = None
         reason: OutcomeReason = "error"
@@ -110,10 +119,10 @@ class OneShot:
             turns=self._turns,
             usage=spending.usage,
             dollars=None if spending.unpriced else spending.dollars,
-            denials=tuple(self.kit.gate.denials),
+            denials=tuple(self.kit.denials),
             warnings=tuple(self._warnings),
             error=self._redact(line),
-            error_type=_type_of(error),
+            error_type=type_of(error) if error is not None else "",
         )
         self._report.finished(self.outcome)
         return code
@@ -133,6 +142,12 @@ class OneShot:
         self._progress(event)
         self._report.event(event)
 
+    def _tell_denial(self, call: ToolCall, reason: str) -> None:
+        subject = call_subject(call)
+        shown = subject if len(subject) <= _LONGEST_SUBJECT else subject[:_LONGEST_SUBJECT] + "…"
+        line = f"mini-agent: denied: {call.name} {shown}: {visible(reason)}"
+        self._say(self._style.paint(line, "yellow"))
+
     def _start(self) -> RunStart:
         kit = self.kit
         return RunStart(
@@ -145,12 +160,6 @@ class OneShot:
 
     def _say(self, line: str) -> None:
         self._host.say(self._redact(line))
-
-
-def _type_of(error: Exception | None) -> str:
-    if error is None:
-        return ""
-    return getattr(error, "error_type", None) or type(error).__name__
 
 
 def text_on_stdout(host: Host) -> Callable[[str], None]:

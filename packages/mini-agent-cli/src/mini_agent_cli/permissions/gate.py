@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
+from mini_agent_cli.permissions.rules import SHELL_TOOL, Rule, allow_flags
 from mini_agent_core.interfaces import ALLOW, Decision
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from mini_agent_cli.permissions.policy import Mode, Policy, Ruling
-    from mini_agent_cli.permissions.rules import Rule
     from mini_agent_core.interfaces import Tool
     from mini_agent_core.messages import ToolCall
 
@@ -51,13 +51,11 @@ class PermissionGate:
 
     Attributes:
         ask: who is asked; without anybody, *ask* means *no*.
-        denials: every call that was refused, with the reason, for the report of a run.
     """
 
     policy: Policy
     ask: Asker | None = None
     keep: Keeper | None = None
-    denials: list[tuple[ToolCall, str]] = field(default_factory=list)
 
     async def __call__(self, call: ToolCall, tool: Tool) -> Decision:
         """Return allow, or deny with the reason that the model is told."""
@@ -69,16 +67,26 @@ class PermissionGate:
             if reply.yes:
                 self._keep(reply.keep, ruling.would_allow)
                 return ALLOW
-            return self._refuse(call, _refused_by_the_user(reply.reason))
-        return self._refuse(call, _refused_by_policy(call, ruling, nobody=self.ask is None))
+            return Decision("deny", _refused_by_the_user(reply.reason))
+        return Decision("deny", self._refused_by_policy(ruling))
 
     def set_mode(self, mode: Mode) -> None:
         """Decide by another mode from now on."""
         self.policy = replace(self.policy, mode=mode)
 
-    def _refuse(self, call: ToolCall, reason: str) -> Decision:
-        self.denials.append((call, reason))
-        return Decision("deny", reason)
+    def _refused_by_policy(self, ruling: Ruling) -> str:
+        reason = ruling.reason
+        if ruling.answer == "ask":
+            reason += ", and nobody is there to be asked"
+        if ruling.would_allow:
+            return f"{reason}; the user can allow it with {allow_flags(ruling.would_allow)}"
+        if ruling.no_rule_covers:
+            anything = allow_flags([Rule(SHELL_TOOL)])
+            return (
+                f"{reason}; it holds {ruling.no_rule_covers}, which no rule with a pattern "
+                f"covers: the user can only allow every command, with {anything}"
+            )
+        return reason
 
     def _keep(self, duration: str, rules: tuple[Rule, ...]) -> None:
         if duration == "once":
@@ -91,13 +99,3 @@ class PermissionGate:
 
 def _refused_by_the_user(reason: str) -> str:
     return f"the user refused: {reason}" if reason else "the user refused this call"
-
-
-def _refused_by_policy(call: ToolCall, ruling: Ruling, *, nobody: bool) -> str:
-    reason = f"{call.name} was not run: {ruling.reason}"
-    if nobody and ruling.answer == "ask":
-        reason += ", and nobody is there to be asked"
-    if ruling.would_allow and "the rule" not in ruling.reason:
-        flags = " ".join(f"--allow '{rule}'" for rule in ruling.would_allow)
-        reason += f"; the user can allow it with {flags}"
-    return reason

@@ -11,7 +11,7 @@ Nothing here opens a way out of the workspace; the tools refuse that by themselv
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from mini_agent_cli.permissions.disguises import (
@@ -42,21 +42,32 @@ _MODES: dict[Mode, dict[Kind, Answer]] = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What the policy says to a call or to one segment of a command, and why."""
+    """What the policy says to a call or to one segment of a command, and why.
+
+    Attributes:
+        final: whether no rule that allows could change it.
+    """
 
     answer: Answer
     reason: str
     text: str = ""
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """The decision on a call: the strictest of its findings."""
+    """The decision on a call: the strictest of its findings.
+
+    Attributes:
+        would_allow: the rules that would have allowed it; nothing if none with a pattern could.
+        no_rule_covers: what in the command keeps such rules away; empty if nothing does.
+    """
 
     answer: Answer
     reason: str
     findings: tuple[Finding, ...] = ()
     would_allow: tuple[Rule, ...] = ()
+    no_rule_covers: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,25 +86,30 @@ class Policy:
         path = tool_input.get("path")
         relative = path_in_workspace(path, self.workspace) if isinstance(path, str) else "."
         finding = self._judge_path(tool, relative, read_only=read_only)
-        return Ruling(finding.answer, finding.reason, (), (exact_rule(tool, relative),))
+        would_allow = () if finding.final else (exact_rule(tool, relative),)
+        return Ruling(finding.answer, finding.reason, (), would_allow)
 
     def _judge_path(self, tool: str, path: str, *, read_only: bool) -> Finding:
         for rule in self.deny:
             if rule.covers_tool(tool) and rule.covers_path(path):
-                return Finding("deny", f"the rule {rule} denies it")
+                return Finding("deny", f"the rule {rule} denies it", final=True)
         kind: Kind = "read" if read_only else "edit" if tool in EDITING_TOOLS else "shell"
-        if self.mode == "plan" and kind != "read":
-            return self._by_mode(kind)
+        otherwise = self._by_mode(kind)
+        if otherwise.final:
+            return otherwise
         for rule in self.allow:
             if rule.covers_tool(tool) and rule.covers_path(path):
                 return Finding("allow", f"the rule {rule} allows it")
-        return self._by_mode(kind)
+        return otherwise
 
     def _by_mode(self, kind: Kind) -> Finding:
         answer = _MODES[self.mode][kind]
         word = {"allow": "allows", "deny": "does not allow", "ask": "asks before"}[answer]
         what = {"read": "reading", "edit": "changing files", "shell": "commands"}[kind]
-        return Finding(answer, f"the mode {self.mode} {word} {what}")
+        reason = f"the mode {self.mode} {word} {what}"
+        if self.mode == "plan" and answer == "deny":
+            return Finding(answer, f"{reason} (choose another with --permission-mode)", final=True)
+        return Finding(answer, reason)
 
     def judge_command(self, command: str) -> Ruling:
         """Return the decision on a shell command, with what was found segment by segment."""
@@ -102,19 +118,20 @@ class Policy:
         if not findings:
             findings = (self._by_mode("shell"),)
         strictest = max(findings, key=lambda finding: _STRICTNESS[finding.answer])
-        return Ruling(strictest.answer, strictest.reason, findings, self._missing(segments))
+        rules, obstacle = _missing(segments, findings)
+        return Ruling(strictest.answer, strictest.reason, findings, rules, obstacle)
 
     def _judge_segment(self, segment: Segment) -> Finding:
         denial = self._denied_by(segment)
         if denial is not None:
-            return Finding("deny", denial, segment.text)
+            return Finding("deny", denial, segment.text, final=True)
         otherwise = self._by_mode("shell")
-        if self.mode == "plan":
-            return Finding("deny", otherwise.reason, segment.text)
+        if otherwise.final:
+            return replace(otherwise, text=segment.text)
         hidden = cannot_be_seen_through(segment)
         if hidden and otherwise.answer == "allow" and self._shell_rules(self.deny):
             reason = f"it holds {hidden}, which could hide something that a rule denies"
-            return Finding("ask", reason, segment.text)
+            return Finding("ask", reason, segment.text, final=True)
         obstacle = _obstacle_to_allowing(segment)
         for rule in self._shell_rules(self.allow):
             if rule.pattern is None or (not obstacle and rule.covers_words(segment.words)):
@@ -134,18 +151,23 @@ class Policy:
     def _shell_rules(self, rules: Sequence[Rule]) -> list[Rule]:
         return [rule for rule in rules if rule.covers_tool(SHELL_TOOL)]
 
-    def _missing(self, segments: Sequence[Segment]) -> tuple[Rule, ...]:
-        """Return the rules that would have allowed the command, or nothing if none could."""
-        missing: list[Rule] = []
-        for segment in segments:
-            if self._judge_segment(segment).answer == "allow":
-                continue
-            if _obstacle_to_allowing(segment):
-                return ()
-            rule = exact_rule(SHELL_TOOL, " ".join(segment.words))
-            if rule not in missing:
-                missing.append(rule)
-        return tuple(missing)
+
+def _missing(
+    segments: Sequence[Segment], findings: Sequence[Finding]
+) -> tuple[tuple[Rule, ...], str]:
+    """Return the rules that would have allowed the command, or what keeps any from doing so."""
+    if any(finding.final for finding in findings):
+        return (), ""
+    missing: list[Rule] = []
+    for segment, finding in zip(segments, findings, strict=False):  # no segment has one finding
+        if finding.answer == "allow":
+            continue
+        if obstacle := _obstacle_to_allowing(segment):
+            return (), obstacle
+        rule = exact_rule(SHELL_TOOL, " ".join(segment.words))
+        if rule not in missing:
+            missing.append(rule)
+    return tuple(missing), ""
 
 
 _STRICTNESS = {"allow": 0, "ask": 1, "deny": 2}

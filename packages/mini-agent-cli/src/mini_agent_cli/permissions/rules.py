@@ -10,8 +10,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from mini_agent_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SHELL_TOOL = "run_shell"
 READING_TOOLS = frozenset(("read_file", "list_files", "grep_search"))
@@ -79,6 +83,13 @@ def parse_rule(text: str, where: str) -> Rule:
 def exact_rule(tool: str, text: str) -> Rule:
     """Return the rule that matches exactly this command or path."""
     return Rule(tool, re.sub(r"([*?[])", r"[\1]", " ".join(text.split())))
+
+
+def allow_flags(rules: Iterable[Rule]) -> str:
+    """Return the flags that add these rules, as they are typed in a shell."""
+    import shlex
+
+    return " ".join(f"--allow {shlex.quote(str(rule))}" for rule in rules)
 
 
 def _path_pattern(pattern: str) -> re.Pattern[str]:

@@ -42,14 +42,17 @@ def question_lines(call: ToolCall, ruling: Ruling, style: Style, workspace: Path
     lines.append(style.paint(f"  {ruling.reason}", "dim"))
     for rule in ruling.would_allow:
         lines.append(style.paint(f"  session and always keep the rule {visible(str(rule))}", "dim"))
+    if ruling.no_rule_covers:
+        why = f"asked each time: no rule covers {visible(ruling.no_rule_covers)}"
+        lines.append(style.paint(f"  {why}", "dim"))
     lines.append(style.paint("  Allow this?", "yellow", "bold") + keys_line(ruling))
     return lines
 
 
 def keys_line(ruling: Ruling) -> str:
     """Return the keys that answer."""
-    lasting = " [s]ession  [a]lways " if ruling.would_allow else ""
-    return f"  [y]es, once {lasting} [n]o"
+    lasting = ("[s]ession", "[a]lways") if ruling.would_allow else ()
+    return "  " + "  ".join(("[y]es, once", *lasting, "[n]o"))
 
 
 def _what_would_happen(call: ToolCall, style: Style, workspace: Path) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mini_agent_cli.arguments import MODES, Parser, RunOptions
 from mini_agent_cli.errors import UsageError
 from mini_agent_cli.permissions.remembered import forget_rule, remembered_rules
+from mini_agent_cli.permissions.rules import allow_flags
 from mini_agent_cli.render.escape import visible
 from mini_agent_cli.render.style import Style
 from mini_agent_cli.workspace import find_workspace
@@ -82,8 +83,11 @@ def explanation(ruling: Ruling, style: Style) -> list[str]:
     sign, look = _LOOKS[ruling.answer]
     lines.append(f"{style.paint(f'{sign} {ruling.answer}', look, 'bold')}: the whole command")
     if ruling.answer != "allow" and ruling.would_allow:
-        flags = " ".join(f"--allow '{rule}'" for rule in ruling.would_allow)
-        lines.append(style.paint(f"  would be allowed with {visible(flags)}", "dim"))
+        flags = visible(allow_flags(ruling.would_allow))
+        lines.append(style.paint(f"  would be allowed with {flags}", "dim"))
+    if ruling.no_rule_covers:
+        obstacle = f"it holds {ruling.no_rule_covers}, which no rule with a pattern covers"
+        lines.append(style.paint(f"  {visible(obstacle)}", "dim"))
     return lines
 
 
