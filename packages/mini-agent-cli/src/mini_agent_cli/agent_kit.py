@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from mini_agent_cli.assembly import REAL_PARTS, Service
 from mini_agent_cli.instructions import find_instructions
-from mini_agent_cli.models import SMALLEST_CONTEXT, find_model
+from mini_agent_cli.models import SMALLEST_CONTEXT, find_model, is_same_model
+from mini_agent_cli.own_thinking import OwnThinking
 from mini_agent_cli.permissions.gate import PermissionGate
 from mini_agent_cli.permissions.policy import Policy
 from mini_agent_cli.permissions.remembered import remember_rules
@@ -18,7 +19,7 @@ from mini_agent_cli.undo.recorder import Recorder, recorded
 from mini_agent_core.agent import run_agent
 from mini_agent_core.approval import first_verdict
 from mini_agent_core.compaction import Compaction
-from mini_agent_core.messages import UserMessage
+from mini_agent_core.messages import AssistantMessage, UserMessage
 from mini_agent_core.tools import nothing_before
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class AgentKit:
     on_denial: Callable[[ToolCall, str], None] = field(default=lambda _call, _reason: None)
     denials: list[tuple[ToolCall, str]] = field(default_factory=list)
     _compaction: Compaction | None = None
+    _left: frozenset[str] = frozenset()
 
     @property
     def history(self) -> tuple[Message, ...]:
@@ -105,7 +107,7 @@ class AgentKit:
             system=self.system,
             tools=self.tools,
             before_tool_call=self._watched(first_verdict(RepetitionGate(), self.gate)),
-            context=self.compaction,
+            context=OwnThinking(self.compaction, self.settings.model, self._left),
             history=() if self.session is not None else self.unsaved,
             session=self.session,
             observer=observer,
@@ -142,13 +144,21 @@ class AgentKit:
         """Go on in another session, or with nothing kept; the old one is given back."""
         if self.session is not None:
             self.session.close()
-        self.session, self.unsaved, self._compaction = session, (), None
+        self.session, self.unsaved = session, ()
+        self._compaction, self._left = None, frozenset()
         self.spending = Spending(self.settings.model)
         self.spending.add_history(self.history)
 
     async def go_on_with(self, settings: Settings, client: ModelClient) -> None:
-        """Ask another model from now on; the old client is closed."""
+        """Ask another model from now on, which gets no thinking of the old one.
+
+        The old client is closed.
+        """
         await self._close_client()
+        replies = (each for each in self.history if isinstance(each, AssistantMessage))
+        self._left = frozenset(
+            each.model for each in replies if not is_same_model(each.model, settings.model)
+        )
         self.settings, self.client, self._compaction = settings, client, None
         self.spending.model = settings.model
 

@@ -94,6 +94,11 @@ def find_model(name: str) -> Model | None:
     return None
 
 
+def is_same_model(one: str, other: str) -> bool:
+    """Whether two names are of one model, a dated id and its short form included."""
+    return one == other or _is_dated(one, other) or _is_dated(other, one)
+
+
 def _is_dated(name: str, base: str) -> bool:
     stem, _, date = name.rpartition("-")
     return stem == base and len(date) == len("20261130") and date.isdigit()
