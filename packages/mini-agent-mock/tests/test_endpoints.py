@@ -1,5 +1,6 @@
 """Every path a client meets: status, headers, envelope."""
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -234,3 +235,28 @@ def test_a_body_above_the_limit_is_refused(play: Play, json_of: Play) -> None:
 
 def test_large_bodies_of_real_agents_are_fine(play: Play) -> None:
     assert play(always()).ask("x" * 500_000, model="claude-opus-5-5").status == 200
+
+
+def batch(*bodies: dict[str, Any]) -> dict[str, Any]:
+    return {"requests": [{"custom_id": f"r{n}", "params": body} for n, body in enumerate(bodies)]}
+
+
+def test_requests_inside_a_batch_play_turns_and_fail_like_any_other(
+    play: Play, json_of: Play
+) -> None:
+    client = play([{"text": "a"}, {"fault": {"status": 529}}])
+    ask = {
+        "model": "claude-haiku-4-5",
+        "max_tokens": 5,
+        "messages": [{"role": "user", "content": "x"}],
+    }
+    made = json_of(client.send(batch(ask, ask, ask), path="/v1/messages/batches"))
+    path = f"/v1/messages/batches/{made['id']}"
+    assert json_of(client.send(path=path, method="GET"))["processing_status"] == "ended"
+    lines = client.send(path=f"{path}/results", method="GET").body.decode().splitlines()
+    results = [json.loads(line)["result"] for line in lines]
+    assert [result["type"] for result in results] == ["succeeded", "errored", "errored"]
+    assert results[1]["error"]["error"]["type"] == "overloaded_error"
+    assert [r.track for r in client.engine.requests if r.purpose == "inner"] == ["main"] * 3
+    account = client.failure()
+    assert "exhausted at request" in account

@@ -297,7 +297,7 @@ def test_workers_of_xdist_each_have_their_own_server(pytester: pytest.Pytester) 
 def test_the_plugin_loads_neither_server_nor_sdk_until_it_is_asked() -> None:
     code = (
         "import sys, mini_agent_mock.pytest_plugin\n"
-        "heavy = {'uvicorn', 'anthropic', 'httpx2', 'asyncio', 'mini_agent_mock.edges.server',"
+        "heavy = {'httptools', 'anthropic', 'httpx2', 'asyncio', 'mini_agent_mock.edges.server',"
         " 'mini_agent_mock.engine'}\n"
         "import pytest\n"
         "before = set(sys.modules)\n"

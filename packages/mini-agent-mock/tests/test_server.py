@@ -21,8 +21,9 @@ from mini_agent_mock import (
     Scenario,
     ScenarioFailure,
 )
+from mini_agent_mock.edges.connection import Timeouts
+from mini_agent_mock.edges.listener import Listener
 from mini_agent_mock.edges.mounts import Mounts
-from mini_agent_mock.edges.server import Listener
 from mini_agent_mock.engine import Engine
 
 WAIT = 20.0
@@ -323,7 +324,7 @@ def impatient() -> Iterator[tuple[str, Engine]]:
     engine = Engine(Scenario.parse([]))
     mounts = Mounts()
     mounts.add_root(engine)
-    listener = Listener(mounts, head_timeout=0.05, body_timeout=0.05)
+    listener = Listener(mounts, timeouts=Timeouts(head=0.05, body=0.05, over=0.05))
     ready = threading.Event()
     loops: list[asyncio.AbstractEventLoop] = []
 

@@ -1,7 +1,7 @@
 """The pytest plugin: fixtures that run a test against the mock.
 
-pytest imports this at every start, so it imports nothing but pytest: neither uvicorn nor an
-SDK is loaded until a test asks for a fixture.
+pytest imports this at every start, so it imports nothing but pytest: neither the server nor
+an SDK is loaded until a test asks for a fixture.
 """
 
 from __future__ import annotations

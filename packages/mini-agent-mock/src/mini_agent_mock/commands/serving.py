@@ -10,8 +10,8 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
+from mini_agent_mock.edges.listener import Listener
 from mini_agent_mock.edges.mounts import Mounts
-from mini_agent_mock.edges.server import Listener
 from mini_agent_mock.engine import Engine
 
 if TYPE_CHECKING:

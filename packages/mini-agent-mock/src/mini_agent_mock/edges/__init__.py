@@ -1,1 +1,1 @@
-"""The thin edges: ASGI, the socket server, the in-process transports, the runs over them."""
+"""The thin edges: the socket server, the in-process transports, the runs over them."""

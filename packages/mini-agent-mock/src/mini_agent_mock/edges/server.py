@@ -6,15 +6,12 @@ import asyncio
 import contextlib
 import os
 import threading
-import time
-from email.utils import formatdate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mini_agent_mock.edges.app import App
+from mini_agent_mock.edges.listener import Listener
 from mini_agent_mock.edges.mounts import Mounts
 from mini_agent_mock.edges.runs import Run
 from mini_agent_mock.engine import Engine
-from mini_agent_mock.errors import MockError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,107 +19,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from mini_agent_mock.clock import Clock
-    from mini_agent_mock.edges.wire import WireProtocol
     from mini_agent_mock.scenario import Scenario
-
-_SWEEP_SECONDS = 1.0
-_KEEP_ALIVE_SECONDS = 75
-_STOP_SECONDS = 2.0
-
-
-class Listener:
-    """Serves mounted engines on one port until it is stopped.
-
-    `head_timeout` and `body_timeout` are the seconds a client may take over a request's
-    head and between two parts of its body; then it is dropped.
-    """
-
-    def __init__(
-        self,
-        mounts: Mounts,
-        *,
-        host: str = "127.0.0.1",
-        port: int = 0,
-        head_timeout: float = 10.0,
-        body_timeout: float = 30.0,
-    ) -> None:
-        self._mounts = mounts
-        self._host = host
-        self._port = port
-        self._head_timeout = head_timeout
-        self._body_timeout = body_timeout
-        self._stop: asyncio.Event | None = None
-        self.url = ""
-
-    async def serve(self, on_ready: Callable[[], None]) -> None:
-        """Listen, call `on_ready`, and return once `stop` was called. Raises `MockError`."""
-        from uvicorn import Config
-        from uvicorn.server import ServerState
-
-        from mini_agent_mock.edges.wire import WireProtocol
-
-        app = App(self._mounts, body_timeout=self._body_timeout)
-        config = Config(
-            app,
-            lifespan="off",
-            ws="none",
-            log_config=None,
-            proxy_headers=False,
-            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-        )
-        config.load()
-        state = ServerState()
-        loop = asyncio.get_running_loop()
-
-        def connect() -> WireProtocol:
-            return WireProtocol(config=config, server_state=state, app_state={})
-
-        try:
-            server = await loop.create_server(connect, self._host, self._port, backlog=2048)
-        except (OSError, OverflowError) as error:
-            reason = getattr(error, "strerror", None) or error
-            where = f"{self._host}:{self._port}"
-            raise MockError(f"cannot listen on {where}: {reason}") from None
-        host, port = server.sockets[0].getsockname()[:2]
-        self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        self._stop = asyncio.Event()
-        on_ready()
-        try:
-            await self._until_stopped(state)
-        finally:
-            server.close()
-            await _drop_all(state)
-
-    async def _until_stopped(self, state: Any) -> None:
-        assert self._stop is not None  # set before the wait begins
-        while not self._stop.is_set():
-            state.default_headers = [(b"date", formatdate(time.time(), usegmt=True).encode())]
-            self._drop_slow(state)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stop.wait(), _SWEEP_SECONDS)
-
-    def _drop_slow(self, state: Any) -> None:
-        too_old = asyncio.get_running_loop().time() - self._head_timeout
-        for connection in list(state.connections):
-            since = connection.reading_since
-            if since is not None and since < too_old:
-                connection.transport.abort()
-
-    def stop(self) -> None:
-        """Make `serve` return. Only from its own loop."""
-        if self._stop is not None:
-            self._stop.set()
-
-
-async def _drop_all(state: Any) -> None:
-    """Close every connection and let its task end; none is left behind."""
-    for connection in list(state.connections):
-        connection.transport.abort()
-    if state.tasks:
-        _, stuck = await asyncio.wait(list(state.tasks), timeout=_STOP_SECONDS)
-        for task in stuck:
-            task.cancel()
-    await asyncio.sleep(0)  # the transports close in the loop's next round
 
 
 class MockHost:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from mini_agent_mock.engine.player import TrackBusy
+from mini_agent_mock.edges.patience import answer_patiently
 from mini_agent_mock.http import HttpRequest, HttpResponse
 
 if TYPE_CHECKING:
@@ -19,12 +19,10 @@ if TYPE_CHECKING:
 
     from mini_agent_mock.clock import Clock
     from mini_agent_mock.edges.runs import Run
-    from mini_agent_mock.engine import Engine
 
 _CUT = "peer closed connection without sending complete message body (incomplete chunked read)"
 _UNANSWERED = "Server disconnected without sending a response."
 _RESET = "[Errno 104] Connection reset by peer"
-_BUSY_TRIES = 10
 
 
 class AsyncMockTransport(httpx2.AsyncBaseTransport):
@@ -37,7 +35,7 @@ class AsyncMockTransport(httpx2.AsyncBaseTransport):
         """Answer one request. Raises the `httpx2` exception of a fault before the headers."""
         engine = self._run.engine
         taken = _taken(request, await request.aread())
-        response = await _patiently(engine, taken)
+        response = await answer_patiently(engine, taken, pause=0)
         budget = _read_timeout(request)
         try:
             await _sleep(engine.clock, response.before_headers, budget)
@@ -68,16 +66,6 @@ class MockTransport(httpx2.BaseTransport):
         _refuse_headers(response)
         body = _Body(response, engine.clock, budget)
         return httpx2.Response(response.status, headers=list(response.headers), stream=body)
-
-
-async def _patiently(engine: Engine, request: HttpRequest) -> HttpResponse:
-    """Let the loop close what a cancelled reader has left before calling it concurrent."""
-    for _ in range(_BUSY_TRIES):
-        try:
-            return engine.handle(request, patient=True)
-        except TrackBusy:
-            await asyncio.sleep(0)
-    return engine.handle(request)
 
 
 def _taken(request: httpx2.Request, body: bytes) -> HttpRequest:

@@ -12,13 +12,15 @@ if TYPE_CHECKING:
     from mini_agent_mock.http import HttpResponse
 
 
-def refusal(error: ApiError, envelope: dict[str, Any]) -> HttpResponse:
+def refusal(
+    error: ApiError, envelope: dict[str, Any], extra: tuple[tuple[str, str], ...] = ()
+) -> HttpResponse:
     """The response to a refused request, with `x-should-retry` where the service sends it."""
     retry = error.should_retry
     if retry is None and error.status < 500:
         retry = error.status == 429
     headers = () if retry is None else (("x-should-retry", str(retry).lower()),)
-    return json_response(error.status, envelope, headers)
+    return json_response(error.status, envelope, (*headers, *extra))
 
 
 def as_error(status: int, answer: Any) -> ApiError:
