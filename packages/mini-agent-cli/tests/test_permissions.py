@@ -361,9 +361,10 @@ def test_the_rules_in_force_are_listed_and_a_remembered_one_forgotten(place: Pla
     remember_rules(place.env, place.workspace, [Rule("run_shell", "make")])
     listed = place.run("permissions", "list", "--deny", "run_shell(rm *)").out.splitlines()
     assert listed == [
-        "mode   ask",
-        "deny   run_shell(rm *)",
-        "allow  run_shell(make)  (answered always)",
+        "mode     ask",
+        "deny     run_shell(rm *)",
+        "allow    run_shell(make)  (answered always)",
+        "sandbox  on, network closed",
     ]
     assert place.run("permissions", "forget", "run_shell(make)").code == 0
     assert place.run("permissions", "forget", "run_shell(make)").code == 64

@@ -87,14 +87,19 @@ def tools_of_the_core(
 ) -> Sequence[Tool]:
     """Return the core's own tools for the workspace."""
     from mini_agent_cli.redaction import redactor_for
-    from mini_agent_core.tools import SandboxPolicy, workspace_tools
+    from mini_agent_core.tools import DEFAULT_POLICY, SandboxPolicy, workspace_tools
 
+    policy = SandboxPolicy(
+        writable=settings.writable,
+        network=settings.network,
+        hidden=(*DEFAULT_POLICY.hidden, *settings.hidden),
+    )
     return workspace_tools(
         settings.workspace,
         env=env,
         redact=redactor_for(env).redact,
         before_change=before_change,
-        sandbox=SandboxPolicy(network=settings.network) if settings.sandbox else None,
+        sandbox=policy if settings.sandbox else None,
     )
 
 

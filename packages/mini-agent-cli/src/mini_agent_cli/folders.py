@@ -21,8 +21,8 @@ def config_folder(env: Mapping[str, str]) -> Path:
     if own := env.get(HOME_VARIABLE):
         return Path(own)
     if sys.platform == "win32":
-        return Path(env.get("APPDATA") or _home(env) / "AppData" / "Roaming") / APP
-    return Path(env.get("XDG_CONFIG_HOME") or _home(env) / ".config") / APP
+        return Path(env.get("APPDATA") or home_folder(env) / "AppData" / "Roaming") / APP
+    return Path(env.get("XDG_CONFIG_HOME") or home_folder(env) / ".config") / APP
 
 
 def data_folder(env: Mapping[str, str]) -> Path:
@@ -30,10 +30,10 @@ def data_folder(env: Mapping[str, str]) -> Path:
     if own := env.get(HOME_VARIABLE):
         return Path(own)
     if sys.platform == "win32":
-        return Path(env.get("LOCALAPPDATA") or _home(env) / "AppData" / "Local") / APP
+        return Path(env.get("LOCALAPPDATA") or home_folder(env) / "AppData" / "Local") / APP
     if sys.platform == "darwin":
-        return _home(env) / "Library" / "Application Support" / APP
-    return Path(env.get("XDG_DATA_HOME") or _home(env) / ".local" / "share") / APP
+        return home_folder(env) / "Library" / "Application Support" / APP
+    return Path(env.get("XDG_DATA_HOME") or home_folder(env) / ".local" / "share") / APP
 
 
 def workspace_folder(env: Mapping[str, str], workspace: Path) -> Path:
@@ -47,7 +47,12 @@ def workspace_folder(env: Mapping[str, str], workspace: Path) -> Path:
     return data_folder(env) / "workspaces" / f"{name}-{mark}"
 
 
-def _home(env: Mapping[str, str]) -> Path:
+def home_folder(env: Mapping[str, str]) -> Path:
+    """Return the user's home folder.
+
+    Raises:
+        CliError: the environment names none.
+    """
     home = env.get("HOME") or env.get("USERPROFILE")
     if not home:
         raise CliError(

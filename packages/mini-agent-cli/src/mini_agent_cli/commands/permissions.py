@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, cast
 from mini_agent_cli.arguments import MODES
 from mini_agent_cli.commands.command import Command
 from mini_agent_cli.errors import UsageError
+from mini_agent_cli.render.escape import visible
+from mini_agent_cli.settings.sandbox import sandbox_lines
 
 if TYPE_CHECKING:
     from mini_agent_cli.permissions.policy import Mode
@@ -23,7 +25,9 @@ async def _run(talk: Conversation, argument: str) -> None:
     talk.say(f"mode: {policy.mode} (of {', '.join(MODES)})")
     for word, rules in (("deny", policy.deny), ("allow", policy.allow)):
         for rule in rules:
-            talk.say(f"  {word:<6}{rule}")
+            talk.say(f"  {word:<9}{rule}")
+    for line in sandbox_lines(talk.kit.settings):
+        talk.say(f"  sandbox  {visible(line)}")
 
 
-COMMAND = Command("permissions", "show mode and rules, or set the mode", _run, "[MODE]")
+COMMAND = Command("permissions", "show mode, rules and sandbox, or set the mode", _run, "[MODE]")

@@ -32,6 +32,10 @@ def _is_rules(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
+def _is_paths(value: Any) -> bool:
+    return isinstance(value, list) and all(_is_text(item) and "\0" not in item for item in value)
+
+
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
@@ -47,6 +51,8 @@ KEYS: dict[str, Key] = {
     "deny": Key('a list of rules, such as ["run_shell(rm *)"]', _is_rules),
     "sandbox": Key("true or false", lambda value: isinstance(value, bool)),
     "network": Key("true or false", lambda value: isinstance(value, bool)),
+    "writable": Key('a list of folders, such as ["~/.cache/uv"]', _is_paths),
+    "hidden": Key('a list of files and folders, such as ["~/.ssh"]', _is_paths),
     "max_turns": Key("a whole number from 1 on", _is_count),
     "max_cost": Key("an amount in dollars", _is_amount),
     "max_tokens": Key("a whole number from 1 on", _is_count),
@@ -54,5 +60,5 @@ KEYS: dict[str, Key] = {
     "idle_timeout": Key("a number of seconds", lambda value: _is_amount(value) and value > 0),
 }
 
-WIDENING = ("permission_mode", "allow", "sandbox", "network", "max_cost")
+WIDENING = ("permission_mode", "allow", "sandbox", "network", "writable", "max_cost")
 """Keys with which a project could give itself more room; they need the folder to be trusted."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from mini_agent_cli.errors import CliError, UsageError
 from mini_agent_cli.folders import config_folder, workspace_folder
@@ -13,13 +13,17 @@ from mini_agent_cli.permissions.remembered import remembered_rules
 from mini_agent_cli.permissions.rules import Rule, parse_rule
 from mini_agent_cli.settings.files import read_settings
 from mini_agent_cli.settings.keys import WIDENING
+from mini_agent_cli.settings.sandbox import check_hidden, parse_paths
 from mini_agent_cli.settings.trust import PROJECT_SETTINGS, is_trusted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from mini_agent_cli.arguments import RunOptions
     from mini_agent_cli.permissions.policy import Mode
+
+Layer: TypeAlias = tuple[str, dict[str, Any]]
+"""Where values come from, as errors name it (nothing for flags), and the values."""
 
 DEFAULT_MAX_TURNS = 50
 USER_SETTINGS = "settings.toml"
@@ -36,6 +40,8 @@ class Settings:
     deny: tuple[Rule, ...] = ()
     sandbox: bool = True
     network: bool = False
+    writable: tuple[Path, ...] = ()
+    hidden: tuple[Path, ...] = ()
     max_turns: int = DEFAULT_MAX_TURNS
     max_cost: float | None = None
     max_tokens: int | None = None
@@ -62,36 +68,51 @@ def resolve(
     if model := env.get("ANTHROPIC_MODEL", "").strip():
         layers.append(("ANTHROPIC_MODEL", {"model": model}))
     layers.append(("", _flags(options)))
-    merged: dict[str, Any] = {}
-    rules: dict[str, tuple[Rule, ...]] = {"allow": remembered_rules(env, workspace), "deny": ()}
-    for where, layer in layers:
-        for name, value in layer.items():
-            if name in rules:
-                source = where or f"--{name}"
-                rules[name] += tuple(parse_rule(text, source) for text in value)
-            else:
-                merged[name] = value
+    merged = _merge(layers, env, workspace)
+    if merged["hidden"] and not merged.get("sandbox", True):
+        warnings.append("nothing is hidden from commands, since the sandbox is off")
     settings = Settings(
         workspace=workspace,
         model=merged.pop("model", DEFAULT_MODEL),
         mode=cast("Mode", merged.pop("permission_mode", "ask" if can_ask else "accept-edits")),
         warnings=tuple(warnings),
-        allow=rules["allow"],
-        deny=rules["deny"],
         **merged,
     )
+    _check(settings)
+    return settings
+
+
+def _merge(layers: Sequence[Layer], env: Mapping[str, str], workspace: Path) -> dict[str, Any]:
+    """Return the values by name: of one kind the last, of rules and folders all."""
+    merged: dict[str, Any] = {
+        "allow": remembered_rules(env, workspace),
+        "deny": (),
+        "writable": (),
+        "hidden": (),
+    }
+    for where, layer in layers:
+        for name, value in layer.items():
+            source = where or f"--{name}"
+            if name in ("allow", "deny"):
+                merged[name] += tuple(parse_rule(text, source) for text in value)
+            elif name in ("writable", "hidden"):
+                merged[name] += parse_paths(value, f"{source}: {name}", workspace, env)
+            else:
+                merged[name] = value
+    return merged
+
+
+def _check(settings: Settings) -> None:
+    check_hidden(settings)
     if settings.max_cost is not None and find_model(settings.model) is None:
         raise UsageError(
             f"--max-cost needs the price of {settings.model!r}, and the table has none "
             "(mini-agent doctor lists the known models)"
         )
-    return settings
 
 
-def _file_layers(
-    env: Mapping[str, str], workspace: Path
-) -> tuple[list[tuple[str, dict[str, Any]]], list[str]]:
-    layers: list[tuple[str, dict[str, Any]]] = []
+def _file_layers(env: Mapping[str, str], workspace: Path) -> tuple[list[Layer], list[str]]:
+    layers: list[Layer] = []
     if _has_home(env):
         user = config_folder(env) / USER_SETTINGS
         layers.append((str(user), read_settings(user)))

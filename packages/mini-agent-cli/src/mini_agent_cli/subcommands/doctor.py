@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mini_agent_cli.host import Host
+    from mini_agent_cli.settings.resolve import Settings
 
 Check = tuple[str, str, str]
 """A verdict (``ok``, ``note`` or ``bad``), what was looked at, and what was found."""
@@ -60,7 +61,7 @@ def _checks(host: Host, directory: str | None) -> Iterator[Check]:
     yield ("ok" if known else "note"), "model", found
     names = ", ".join(model.name for model in MODELS)
     yield "ok", "models", f"{names} (prices of {PRICES_READ_ON})"
-    yield from _machine(host, workspace)
+    yield from _machine(host, settings)
 
 
 def _service(host: Host) -> Iterator[Check]:
@@ -90,14 +91,26 @@ def _can_be_written(folder: Path) -> bool:
     return os.access(existing, os.W_OK | os.X_OK)
 
 
-def _machine(host: Host, workspace: Path) -> Iterator[Check]:
+def _machine(host: Host, settings: Settings) -> Iterator[Check]:
     from mini_agent_core.tools import find_sandbox
 
+    workspace = settings.workspace
     kind = find_sandbox(host.env.get("PATH"), workspace=workspace).kind
-    if kind == "none":
+    if not settings.sandbox:
+        yield "note", "sandbox", "off by the settings: commands run with all your rights"
+    elif kind == "none":
         hint = "bubblewrap can be installed" if sys.platform == "linux" else "none for this system"
         yield "note", "sandbox", f"commands run with all your rights ({hint})"
     else:
-        yield "ok", "sandbox", f"{kind}: commands write below {workspace} and nowhere else"
+        others = " and".join(f" {path}" for path in settings.writable)
+        network = "the network is open" if settings.network else "no network"
+        where = f"{workspace}{' and' if others else ''}{others}"
+        yield "ok", "sandbox", f"{kind}: commands write below {where} and nowhere else; {network}"
+    if settings.hidden and settings.sandbox:
+        paths = ", ".join(map(str, settings.hidden))
+        if kind == "bubblewrap":
+            yield "ok", "hidden", paths
+        else:
+            yield "bad", "hidden", f"{paths}: only bubblewrap can hide files, and it is not here"
     ripgrep = shutil.which("rg", path=host.env.get("PATH"))
     yield "ok", "search", "ripgrep" if ripgrep else "built in (ripgrep is not on PATH)"

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mini_agent_cli.host import Host
-    from mini_agent_cli.permissions.policy import Policy, Ruling
+    from mini_agent_cli.permissions.policy import Ruling
+    from mini_agent_cli.settings.resolve import Settings
 
 _LOOKS = {"allow": ("✓", "green"), "ask": ("?", "yellow"), "deny": ("✗", "red")}
 
@@ -39,7 +40,7 @@ def _parser() -> Parser:
     check = actions.add_parser("check", help="explain what would happen to a shell command")
     check.add_argument("command", metavar="COMMAND")
     check.set_defaults(action=_check)
-    listing = actions.add_parser("list", help="the mode and the rules in force")
+    listing = actions.add_parser("list", help="the mode, the rules and the sandbox in force")
     listing.set_defaults(action=_list)
     for action in (check, listing):
         action.add_argument("--permission-mode", choices=MODES, metavar="MODE")
@@ -51,8 +52,7 @@ def _parser() -> Parser:
     return parser
 
 
-def _policy(options: Namespace, workspace: Path, host: Host) -> Policy:
-    from mini_agent_cli.permissions.policy import Policy
+def _settings(options: Namespace, workspace: Path, host: Host) -> Settings:
     from mini_agent_cli.settings.resolve import resolve
 
     flags = RunOptions(
@@ -63,11 +63,15 @@ def _policy(options: Namespace, workspace: Path, host: Host) -> Policy:
     settings = resolve(flags, host.env, workspace, can_ask=True)
     for warning in settings.warnings:
         host.say(f"mini-agent: {warning}")
-    return Policy(settings.mode, workspace, settings.allow, settings.deny)
+    return settings
 
 
 def _check(options: Namespace, workspace: Path, host: Host) -> int:
-    ruling = _policy(options, workspace, host).judge_command(options.command)
+    from mini_agent_cli.permissions.policy import Policy
+
+    settings = _settings(options, workspace, host)
+    policy = Policy(settings.mode, workspace, settings.allow, settings.deny)
+    ruling = policy.judge_command(options.command)
     for line in explanation(ruling, Style.of(host.stdout, host.env)):
         host.print(line)
     return {"allow": 0, "ask": 1, "deny": 2}[ruling.answer]
@@ -92,13 +96,17 @@ def explanation(ruling: Ruling, style: Style) -> list[str]:
 
 
 def _list(options: Namespace, workspace: Path, host: Host) -> int:
-    policy = _policy(options, workspace, host)
+    from mini_agent_cli.settings.sandbox import sandbox_lines
+
+    settings = _settings(options, workspace, host)
     remembered = remembered_rules(host.env, workspace)
-    host.print(f"mode   {policy.mode}")
-    for rule in policy.deny:
-        host.print(f"deny   {rule}")
-    for rule in policy.allow:
-        host.print(f"allow  {rule}{'  (answered always)' if rule in remembered else ''}")
+    host.print(f"mode     {settings.mode}")
+    for rule in settings.deny:
+        host.print(f"deny     {rule}")
+    for rule in settings.allow:
+        host.print(f"allow    {rule}{'  (answered always)' if rule in remembered else ''}")
+    for line in sandbox_lines(settings):
+        host.print(f"sandbox  {visible(line)}")
     return 0
 
 
