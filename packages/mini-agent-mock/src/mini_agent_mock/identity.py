@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
+from binascii import b2a_base64
 from hashlib import blake2b
 
 _LENGTH = 22
-_INSTEAD_OF_SIGNS = b"Zz"
+_LETTERS_ONLY = bytes.maketrans(b"+/", b"Zz")
 
 
 class IdSource:
     """Makes ids from a seed and a count. One per run; the caller serialises access."""
 
     def __init__(self, seed: str = "") -> None:
-        self._seed = seed.encode()
+        self._seeded = blake2b(b"%s:" % seed.encode(), digest_size=18)
         self._counts: dict[str, int] = {}
 
     def new(self, prefix: str, taken: bytes = b"") -> str:
@@ -34,5 +34,7 @@ class IdSource:
         return prefix + self._letters(prefix, number)
 
     def _letters(self, prefix: str, count: int) -> str:
-        digest = blake2b(b"%s:%s:%d" % (self._seed, prefix.encode(), count), digest_size=18)
-        return b64encode(digest.digest(), _INSTEAD_OF_SIGNS)[:_LENGTH].decode()
+        digest = self._seeded.copy()
+        digest.update(b"%s:%d" % (prefix.encode(), count))
+        letters = b2a_base64(digest.digest(), newline=False).translate(_LETTERS_ONLY)
+        return letters[:_LENGTH].decode()

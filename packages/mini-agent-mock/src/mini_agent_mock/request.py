@@ -75,13 +75,13 @@ class RequestView:
         users = (m for m in reversed(self.messages) if m.get("role") == "user")
         return next((text for m in users if (text := plain_text(m.get("content")))), "")
 
-    @cached_property
+    @property
     def model(self) -> str:
         """The model asked for."""
         value = self.body.get("model")
         return value if isinstance(value, str) else ""
 
-    @cached_property
+    @property
     def stream(self) -> bool:
         """Whether events are asked for."""
         return self.body.get("stream") is True

@@ -63,7 +63,8 @@ def in_one_write(response: HttpResponse, framing: Framing, date: str) -> bytes:
     if response.chunks:
         data = response.chunks[0].data
         _leaving(response, response.chunks[0], last=True)
-    _ended(response, "complete")
+    else:
+        _ended(response, "complete")
     return framing.head(date) + framing.piece(data, last=True)
 
 

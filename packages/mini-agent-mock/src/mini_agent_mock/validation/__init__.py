@@ -47,16 +47,18 @@ __all__ = [
 ]
 
 
-@lru_cache(maxsize=64)
-def _active(
-    disabled: frozenset[str], enabled: frozenset[str]
-) -> tuple[tuple[frozenset[str], Check], ...]:
+@lru_cache(maxsize=512)
+def _applicable(
+    disabled: frozenset[str], enabled: frozenset[str], traits: frozenset[str]
+) -> tuple[Check, ...]:
+    """The checks that can matter to a request; a program's requests have few sets of traits."""
     return tuple(
-        (rule.when, rule.check)
+        rule.check
         for rule in RULES.values()
         if rule.check is not None
         and rule.name not in disabled
         and (rule.default or rule.name in enabled)
+        and not (rule.when and rule.when.isdisjoint(traits))
     )
 
 
@@ -68,10 +70,7 @@ def validate(body: Any, context: RequestContext) -> ApiError | None:
             return None
         return invalid_request(str(fault))
     request = Request(body, context)
-    traits = request.traits
-    for when, check in _active(context.disabled, context.enabled):
-        if when and when.isdisjoint(traits):
-            continue
+    for check in _applicable(context.disabled, context.enabled, request.traits):
         verdict = check(request)
         if verdict is not None:
             return verdict if isinstance(verdict, ApiError) else invalid_request(verdict)

@@ -50,7 +50,7 @@ class Request:
                 for index, block in enumerate(content):
                     self.blocks.append((number, index, role, block))
                     traits.add("block:" + block["type"])
-        self.traits = traits
+        self.traits = frozenset(traits)
         self._turns: list[Turn] | None = None
 
     def of_type(self, *types: str) -> list[tuple[int, int, str, dict[str, Any]]]:
