@@ -59,7 +59,7 @@ class RequestReader:
         self._body: list[bytes] = []
         self._body_size = 0
 
-    def feed(self, data: bytes) -> list[Incoming]:
+    def feed(self, data: bytes | memoryview) -> list[Incoming]:
         """The requests that are complete with these bytes, a refused one as the last."""
         if self.state != "over":
             self._parse(data)
@@ -76,12 +76,12 @@ class RequestReader:
         awaited, self._awaits_go_ahead = self._awaits_go_ahead, False
         return awaited
 
-    def _parse(self, data: bytes) -> None:
+    def _parse(self, data: bytes | memoryview) -> None:
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade as wish:
             if self.state != "over":
-                self._decline_upgrade(data[wish.args[0] :])
+                self._decline_upgrade(bytes(data[wish.args[0] :]))
         except HttpParserError as error:
             if self.state != "over":
                 self._refuse(invalid_request(f"Invalid HTTP request received: {error}"))
