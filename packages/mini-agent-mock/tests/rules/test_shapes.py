@@ -146,6 +146,27 @@ def test_what_clients_really_send_fits() -> None:
     assert validate(claude_code, RequestContext(betas=betas)) is None
 
 
+@pytest.mark.parametrize("clear_at", [None, "never", "next_user_message"])
+def test_a_system_message_may_say_when_it_is_cleared(clear_at: str | None) -> None:
+    told = {**system("agents"), "clear_at": clear_at}
+
+    assert req(user("a"), told, assistant("b"), user("c")).answer() is None
+
+
+def test_progress_updates_may_be_asked_of_thinking() -> None:
+    asked = body(thinking={"type": "adaptive", "display": "updates"})
+
+    assert validate(asked, RequestContext()) is None
+
+
+@pytest.mark.parametrize("name", ["user_profile_id", "workspace_id"])
+def test_what_the_sdk_sends_as_a_header_is_no_field(name: str) -> None:
+    error = validate(body(**{name: "a"}), RequestContext())
+
+    assert error is not None
+    assert error.message == f"{name}: Extra inputs are not permitted"
+
+
 def test_blocks_of_the_servers_own_tools_pass_as_they_came() -> None:
     asked = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
     found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [],

@@ -145,7 +145,7 @@ _SYSTEM_MESSAGE = model(
     {"role": literal("system")},
     {
         "content": text_or(array(tagged(BLOCKS))),
-        "clear_at": literal("next_user_message", "never"),
+        "clear_at": optional(literal("next_user_message", "never")),
         "output_config": optional(dictionary),
     },
 )
@@ -216,7 +216,7 @@ _TOOL_CHOICE = tagged(
         "none": model({"type": _TAG}, {}),
     }
 )
-_DISPLAY = optional(literal("summarized", "omitted"))
+_DISPLAY = optional(literal("summarized", "omitted", "updates"))  # the last in the beta types
 _BINDING = optional(
     model({}, {"prefix_mismatch_behavior": optional(literal("error", "drop_block"))}),
 )
@@ -261,8 +261,6 @@ _CREATE_ONLY: dict[str, Shape] = {
     "container": anything,
     "diagnostics": anything,
     "inference_geo": optional(_TEXT),
-    "user_profile_id": _TEXT,
-    "workspace_id": _TEXT,
 }
 _THREAD = tagged(
     {
