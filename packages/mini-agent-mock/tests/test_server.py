@@ -5,9 +5,10 @@ import http.client
 import json
 import multiprocessing
 import socket
+import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -318,13 +319,15 @@ def test_a_half_closed_client_is_dropped() -> None:
         wait_for(lambda: server.requests[0].outcome == "hold")
 
 
-@pytest.fixture
-def impatient() -> Iterator[tuple[str, Engine]]:
-    """A listener that drops slow clients soon, in a thread of its own."""
-    engine = Engine(Scenario.parse([]))
+@contextmanager
+def listening(
+    turns: Any, timeouts: Timeouts, run: Callable[[Coroutine[Any, Any, None]], None]
+) -> Iterator[tuple[str, Engine]]:
+    """A listener in a thread of its own, whose event loop `run` makes."""
+    engine = Engine(Scenario.parse(turns))
     mounts = Mounts()
     mounts.add_root(engine)
-    listener = Listener(mounts, timeouts=Timeouts(head=0.05, body=0.05, over=0.05))
+    listener = Listener(mounts, timeouts=timeouts)
     ready = threading.Event()
     loops: list[asyncio.AbstractEventLoop] = []
 
@@ -332,13 +335,37 @@ def impatient() -> Iterator[tuple[str, Engine]]:
         loops.append(asyncio.get_running_loop())
         await listener.serve(ready.set)
 
-    thread = threading.Thread(target=lambda: asyncio.run(main()))
+    thread = threading.Thread(target=lambda: run(main()))
     thread.start()
     assert ready.wait(WAIT)
-    yield listener.url, engine
-    loops[0].call_soon_threadsafe(listener.stop)
-    thread.join(WAIT)
-    assert not thread.is_alive()
+    try:
+        yield listener.url, engine
+    finally:
+        loops[0].call_soon_threadsafe(listener.stop)
+        thread.join(WAIT)
+        assert not thread.is_alive()
+
+
+@pytest.fixture
+def impatient() -> Iterator[tuple[str, Engine]]:
+    """A listener that drops slow clients soon."""
+    with listening([], Timeouts(head=0.05, body=0.05, over=0.05), asyncio.run) as found:
+        yield found
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="uvloop does not exist there")
+def test_another_event_loop_serves_as_well() -> None:
+    import uvloop
+
+    turns = [{"text": "a"}, {"chunks": ["b", {"text": "c", "delay": 0.01}]}]
+    cut = {"text": "d", "fault": {"kind": "reset", "after_event": 1}}
+    with listening([*turns, cut], Timeouts(), uvloop.run) as (url, engine):
+        assert post(url)[0] == post(url)[0] == 200
+        with closing(connect(url)) as link:
+            link.sendall(HEAD + BODY)
+            assert everything(link)[1] == "reset"
+        wait_for(lambda: engine.requests[-1].outcome == "reset")
+        engine.check()
 
 
 def test_a_client_that_is_slow_with_its_head_is_dropped(impatient: tuple[str, Engine]) -> None:

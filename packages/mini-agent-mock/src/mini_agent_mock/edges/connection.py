@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from mini_agent_mock.edges.delivery import Outlet, deliver, fits_one_write, in_one_write
 from mini_agent_mock.edges.framing import Framing
@@ -86,9 +86,9 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has come; it owes the head of a request."""
-        assert isinstance(transport, asyncio.Transport)  # a listener on a stream socket
-        self._transport = transport
-        self._outlet = Outlet(transport)
+        # Not asserted: other loops' transports need not inherit from asyncio's.
+        self._transport = cast("asyncio.Transport", transport)
+        self._outlet = Outlet(self._transport)
         self._floor.connections.add(self)
         self._allow(self._floor.timeouts.head)
 
