@@ -194,7 +194,7 @@ def _injure(box: Any, key: Any, chance: random.Random) -> None:
     elif way == 3:
         box[key] = [old]
     elif way == 4:
-        for _ in range(chance.choice([1, 3, 200])):
+        for _ in range(chance.choice([1, 3, 30])):
             old = {"type": "text", "content": [old]}
         box[key] = old
     else:

@@ -53,6 +53,21 @@ def refused(files: Files, method: str, path: str = "") -> ApiError:
     return error.value
 
 
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        ("UTF-8''%e2%82%ac.txt", "€.txt"),
+        ("latin-1''%e9.txt", "é.txt"),
+        ("nope''a.txt", "a.txt"),
+        ("U\0F''a.txt", "a.txt"),
+    ],
+    ids=["UTF-8", "latin-1", "no character set", "NUL in the character set"],
+)
+def test_a_file_name_may_say_its_character_set(files: Files, told: str, name: str) -> None:
+    head = f'Content-Disposition: form-data; name="file"; filename*={told}'
+    assert upload(files, (head, b"x"))["filename"] == name
+
+
 def test_an_upload_is_described_and_found_again(files: Files) -> None:
     made = upload(files)
 

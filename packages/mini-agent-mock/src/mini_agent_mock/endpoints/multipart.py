@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from email.message import Message
 from email.parser import HeaderParser
-from email.policy import HTTP
 
 from mini_agent_mock.errors import invalid_request
 
@@ -40,10 +39,22 @@ def _part(piece: bytes) -> Part:
     head, found, content = piece.partition(b"\r\n\r\n")
     if not found:
         raise invalid_request("A part of the multipart body has no end of its headers")
-    headers = HeaderParser(policy=HTTP).parsestr(head.lstrip().decode("utf-8", "replace"))
-    disposition = headers["content-disposition"]
-    name = disposition.params.get("name") if disposition is not None else None
+    headers = HeaderParser().parsestr(head.lstrip().decode("utf-8", "replace"))
+    name = _parameter(headers, "name")
     if not name:
         raise invalid_request("A part of the multipart body has no name")
     kind = headers.get_content_type() if headers["content-type"] else None
-    return Part(name, disposition.params.get("filename"), kind, content)
+    return Part(name, _parameter(headers, "filename"), kind, content)
+
+
+def _parameter(headers: Message, name: str) -> str | None:
+    """A parameter of the disposition, also in the form `name*=UTF-8''…` (RFC 8187)."""
+    found = headers.get_param(name, header="content-disposition")
+    if not isinstance(found, tuple):
+        return found
+    charset, _, value = found
+    raw = value.encode("latin-1", "replace")  # each escaped byte as one character
+    try:
+        return raw.decode(charset or "utf-8", "replace")
+    except (LookupError, ValueError):  # a character set that is none
+        return raw.decode("utf-8", "replace")
