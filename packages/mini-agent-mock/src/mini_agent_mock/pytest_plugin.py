@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _AnyRun = TypeVar("_AnyRun", bound="ScriptedRun")
 _MARKER = "anthropic_scenario"
 _RUNS: pytest.StashKey[list[ScriptedRun]] = pytest.StashKey()
+_WENT_WELL: pytest.StashKey[bool] = pytest.StashKey()
 _HOST: pytest.StashKey[MockHost] = pytest.StashKey()
 
 
@@ -53,7 +54,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if names is None or item.get_closest_marker(_MARKER) is None:
             continue
         if not {"anthropic_mock", "anthropic_inprocess"} & set(names):
-            names.insert(0, "anthropic_mock")
+            names.insert(_after_wider_scopes(item, names), "anthropic_mock")
+
+
+def _after_wider_scopes(item: pytest.Item, names: list[str]) -> int:
+    """Where the fixtures of one test begin; a session's must not be made inside our environment."""
+    known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+    wider = [bool(known.get(name)) and known[name][-1].scope != "function" for name in names]
+    return len(wider) - wider[::-1].index(True) if True in wider else 0
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -66,16 +74,40 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """The scenario is checked as part of the test, so that a swallowed error still fails it."""
-    try:
-        result = yield
-    except BaseException:
-        for run in item.stash.get(_RUNS, []):
-            item.add_report_section("call", "anthropic_mock", run.account())
-        raise
-    accounts = [run.account() for run in item.stash.get(_RUNS, []) if run.failures]
-    if accounts:
-        pytest.fail("\n\n".join(accounts), pytrace=False)
+    result = yield
+    _fail_unless_scripted(item)
+    item.stash[_WENT_WELL] = True
     return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that failed by an error of its own shows what the mock saw."""
+    report = yield
+    if report.failed and call.when != "teardown":
+        accounts = [
+            run.account() for run in _runs(item) if run.account() not in str(report.longrepr)
+        ]
+        report.sections += [("Captured anthropic_mock call", account) for account in accounts]
+    return report
+
+
+def _runs(item: pytest.Item) -> list[ScriptedRun]:
+    return item.stash.setdefault(_RUNS, [])
+
+
+def _fail_unless_scripted(item: pytest.Item) -> None:
+    accounts = [run.account() for run in _runs(item) if run.failures]
+    if accounts:
+        pytest.fail("\n\n".join([*accounts, _where(item)]), pytrace=False)
+
+
+def _where(item: pytest.Item) -> str:
+    """The test's place as editors and terminals make a link of it."""
+    file, line, name = item.location
+    return f"{file}:{(line or 0) + 1}: {name}"
 
 
 @pytest.fixture
@@ -117,24 +149,38 @@ def _environment(run: ScriptedRun) -> Iterator[None]:
 
 def _scripted(request: pytest.FixtureRequest, run: _AnyRun) -> Iterator[_AnyRun]:
     """Script the run from the marker, register it for the check, and close it."""
+    item = request.node
     try:
-        marker = request.node.get_closest_marker(_MARKER)
-        if marker is not None:
-            _load(run, marker, request)
-        request.node.stash.setdefault(_RUNS, []).append(run)
+        _load_marked(run, item)
+        _runs(item).append(run)
         yield run
+        if item.stash.get(_WENT_WELL, False):
+            _fail_unless_scripted(item)  # what came while the test's other fixtures were closed
     finally:
         run.close()
 
 
-def _load(run: ScriptedRun, marker: pytest.Mark, request: pytest.FixtureRequest) -> None:
+def _load_marked(run: ScriptedRun, item: pytest.Item) -> None:
+    """Play the scenario of the test's marker, if it has one; the nearest counts."""
+    from mini_agent_mock.errors import ScenarioError
+
+    marked = list(item.iter_markers_with_node(_MARKER))
+    if not marked:
+        return
+    node, marker = marked[0]
+    if [other for other, _ in marked].count(node) > 1:
+        pytest.fail(f"{_where(item)}: {_MARKER} is given twice", pytrace=False)
     if len(marker.args) != 1 or marker.kwargs:
-        raise pytest.UsageError(f"{_MARKER} takes one argument: the scenario file")
+        complaint = f"{_MARKER} takes one argument: the scenario file"
+        pytest.fail(f"{_where(item)}: {complaint}", pytrace=False)
     scenario = marker.args[0]
-    if isinstance(scenario, (str, Path)):
-        run.load(request.path.parent / scenario)
-    else:
-        run.script(scenario)
+    try:
+        if isinstance(scenario, (str, Path)):
+            run.load(item.path.parent / scenario)
+        else:
+            run.script(scenario)
+    except ScenarioError as error:
+        pytest.fail(f"{error}\n\n{_where(item)}", pytrace=False)
 
 
 def shared_host(config: pytest.Config) -> MockHost:

@@ -19,7 +19,7 @@ from mini_agent_mock.engine.player import TrackBusy
 from mini_agent_mock.engine.refusals import refusal
 from mini_agent_mock.errors import ApiError
 from mini_agent_mock.http import HttpRequest, HttpResponse, size_kind
-from mini_agent_mock.validation import check_size
+from mini_agent_mock.validation import BODY_LIMITS, check_size
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mini_agent_mock.engine import Engine
 
 _BUFFER_SIZE = 1 << 16
+_ALWAYS_FITS = min(BODY_LIMITS.values())
 _MOST_WAITING = 64
 _BUSY_PAUSE = 0.005
 _GO_AHEAD = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -75,7 +76,7 @@ class Connection(asyncio.BufferedProtocol):
         self._floor = floor
         self._loop = asyncio.get_running_loop()
         self._buffer = memoryview(bytearray(_BUFFER_SIZE))
-        self._reader = RequestReader(floor.check_size)
+        self._reader = RequestReader(floor.check_size, always_fits=_ALWAYS_FITS)
         self._waiting: deque[Incoming] = deque()
         self._delivery: asyncio.Task[bool] | None = None
         self._transport: asyncio.Transport

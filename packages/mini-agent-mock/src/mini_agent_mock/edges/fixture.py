@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock.edges.runs import Run
 from mini_agent_mock.engine import Engine
+from mini_agent_mock.errors import ScenarioError
 from mini_agent_mock.scenario import Scenario, Track
 
 if TYPE_CHECKING:
@@ -43,11 +44,14 @@ class ScriptedRun(Run):
         """Play this: a `Scenario`, an object with `turns` or `tracks`, or a list of turns.
 
         Raises `ScenarioError` for a scenario that cannot be played and `ScenarioFailure`
-        when an earlier act did not go as scripted.
+        when what came before did not go as scripted.
         """
-        parsed = Scenario.parse(scenario, source="the test's script")
-        if self._acts:
-            self.check()
+        __tracebackhide__ = True
+        try:
+            parsed = Scenario.parse(scenario, source="the test's script")
+        except ScenarioError as error:
+            raise error.with_traceback(None) from None  # the author needs their line, not ours
+        self.check()
         self._past = self.requests
         self._engine.close()
         self._acts += 1
@@ -55,8 +59,13 @@ class ScriptedRun(Run):
         self._attach(self._engine)
 
     def load(self, path: str | Path) -> None:
-        """Play a scenario file."""
-        self.script(Scenario.load(path))
+        """Play a scenario file. Raises as `script` does."""
+        __tracebackhide__ = True
+        try:
+            scenario = Scenario.load(path)
+        except ScenarioError as error:
+            raise error.with_traceback(None) from None
+        self.script(scenario)
 
     @property
     def requests(self) -> tuple[LoggedRequest, ...]:

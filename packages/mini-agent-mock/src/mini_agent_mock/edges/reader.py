@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 from urllib.parse import unquote
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
@@ -20,8 +19,7 @@ ReaderState = Literal["idle", "head", "body", "over"]
 """Between requests; within a request's head; within its body; no more requests."""
 
 
-@dataclass(frozen=True, slots=True)
-class Incoming:
+class Incoming(NamedTuple):
     """One request as it came; `path` still has its mount. With `refused`, it did not come whole."""
 
     method: str
@@ -38,11 +36,14 @@ class RequestReader:
     """Cuts a connection's bytes into requests.
 
     `check_size` is asked, with the path and a size in bytes, as soon as a body promises or
-    reaches that size; the refusal it gives ends the reading.
+    reaches a size above `always_fits`; the refusal it gives ends the reading.
     """
 
-    def __init__(self, check_size: Callable[[str, int], ApiError | None]) -> None:
+    def __init__(
+        self, check_size: Callable[[str, int], ApiError | None], *, always_fits: int = 0
+    ) -> None:
         self._check_size = check_size
+        self._always_fits = always_fits
         self._parser = HttpRequestParser(self)
         self._complete: list[Incoming] = []
         self._known_headers: tuple[list[tuple[bytes, bytes]], dict[str, str]] = ([], {})
@@ -164,7 +165,7 @@ class RequestReader:
         self.state = "idle" if keeps_alive else "over"
 
     def _watch_size(self, size: int) -> None:
-        refusal = self._check_size(self._path, size)
+        refusal = self._check_size(self._path, size) if size > self._always_fits else None
         if refusal is not None:
             self._refuse(refusal)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mini_agent_mock.errors import ScenarioFailure
+
 if TYPE_CHECKING:
     from mini_agent_mock.engine import Engine
     from mini_agent_mock.engine.event_log import LoggedRequest
@@ -49,4 +51,8 @@ class Run:
 
     def check(self) -> None:
         """Raise `ScenarioFailure` unless everything went as scripted and no turn is left over."""
-        self._engine.check()
+        __tracebackhide__ = True
+        try:
+            self._engine.check()
+        except ScenarioFailure as failure:
+            raise failure.with_traceback(None) from None  # pytest then shows the caller's line

@@ -70,7 +70,7 @@ def break_chunks(
     before, after = _part(fault, chunks)
     if fault.kind == "stall" and fault.seconds is not None:
         first, *rest = after
-        resumed = [replace(first, delay=first.delay + fault.seconds), *rest]
+        resumed = [first._replace(delay=first.delay + fault.seconds), *rest]
         return before, resumed, "complete"
     return before, [], _ENDINGS[fault.kind]
 

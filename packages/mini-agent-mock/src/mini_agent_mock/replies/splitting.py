@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mini_agent_mock.http import Chunk
@@ -78,7 +77,7 @@ def cut_after(chunks: Iterable[Chunk], count: int) -> tuple[list[Chunk], list[Ch
         elif left <= 0:
             after.append(chunk)
         else:
-            before.append(replace(chunk, data=chunk.data[:left], events=0))
-            after.append(replace(chunk, data=chunk.data[left:], delay=0.0))
+            before.append(chunk._replace(data=chunk.data[:left], events=0))
+            after.append(chunk._replace(data=chunk.data[left:], delay=0.0))
             left = 0
     return before, after

@@ -15,7 +15,7 @@ from mini_agent_mock.rule_docs.case import (
     tool,
     user,
 )
-from mini_agent_mock.validation.headers import LIMITS, MEGABYTE
+from mini_agent_mock.validation.headers import BODY_LIMITS, MEGABYTE
 
 _BUDGET = {"type": "enabled", "budget_tokens": 1024}
 
@@ -44,7 +44,7 @@ BEFORE_THE_BODY = (
         "body_size",
         Attempt(size=32 * MEGABYTE + 1),
         "Request exceeds the maximum size",
-        Attempt(size=LIMITS["messages"]),
+        Attempt(size=BODY_LIMITS["messages"]),
     ),
     Case(
         "json",

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock.errors import ApiError, invalid_request
 from mini_agent_mock.validation.context import NEWEST_VERSION, VERSIONS, RequestContext, parse_betas
-from mini_agent_mock.validation.headers import check_size, parse_body, validate_headers
+from mini_agent_mock.validation.headers import (
+    BODY_LIMITS,
+    check_size,
+    parse_body,
+    validate_headers,
+)
 from mini_agent_mock.validation.request_shape import request_shape
 from mini_agent_mock.validation.rule import REGISTRY, Check, Request, Rule, declare
 from mini_agent_mock.validation.signatures import sign_reply
@@ -33,6 +38,7 @@ RULES: Mapping[str, Rule] = REGISTRY
 """Every rule by name, in the order in which they are asked."""
 
 __all__ = [
+    "BODY_LIMITS",
     "NEWEST_VERSION",
     "RULES",
     "VERSIONS",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mini_agent_mock.validation.context import RequestContext
 
 MEGABYTE = 1024 * 1024
-LIMITS = {"messages": 32 * MEGABYTE, "batches": 256 * MEGABYTE, "files": 500 * MEGABYTE}
+BODY_LIMITS = {"messages": 32 * MEGABYTE, "batches": 256 * MEGABYTE, "files": 500 * MEGABYTE}
 """Largest body in bytes per kind of endpoint (vendor page "Errors", 2026-11)."""
 
 declare(
@@ -91,8 +91,8 @@ def _check_key(headers: Mapping[str, str], api_key: str | None) -> ApiError | No
 
 
 def check_size(kind: str, size: int) -> ApiError | None:
-    """Refuse a body of `size` bytes above the limit of `kind` (a key of `LIMITS`)."""
-    if size <= LIMITS[kind]:
+    """Refuse a body of `size` bytes above the limit of `kind` (a key of `BODY_LIMITS`)."""
+    if size <= BODY_LIMITS[kind]:
         return None
     return ApiError(413, "request_too_large", "Request exceeds the maximum size")
 
