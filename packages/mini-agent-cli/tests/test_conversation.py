@@ -258,6 +258,14 @@ def test_clear_resume_cost_undo_and_export(place: Place, serve: Serve, open_term
     terminal.wait_for("A new session.")
     terminal.say("/resume")
     terminal.wait_for("Which one")
+    terminal.send("7" + terminal.ENTER)
+    terminal.wait_for("'7' is no number from the list")
+    terminal.say("/resume")
+    terminal.wait_for("Enter for none)?")
+    terminal.send(terminal.ESCAPE)
+    terminal.wait_for("no session was chosen\n")
+    terminal.say("/resume")
+    terminal.wait_for("Enter for none)?")
     terminal.send("1" + terminal.ENTER)
     terminal.wait_for_prompt()
     terminal.say("where were we?")
@@ -281,6 +289,8 @@ def test_commands_tell_what_they_know(place: Place, serve: Serve, open_terminal:
         ("/cost", "limit: $1.00"),
         ("/undo", "there is nothing to undo"),
         ("/resume", "no other session"),
+        ("/export AGENTS.md", "is there already; name another file"),
+        ("/export ~/x.md", "there is no home folder"),
         ("/compact", "not compacted"),
         ("/export x.pdf", "an export ends in"),
         ("/hlep", "did you mean /help?"),
@@ -324,7 +334,7 @@ def test_a_command_name_and_a_path_are_completed(place: Place, open_terminal: Op
     terminal = open_terminal(None)
     terminal.wait_for_prompt()
     terminal.send("/perm")
-    terminal.wait_for("show mode and rules")
+    terminal.wait_for("show mode, rules and sandbox")
     terminal.send("\t")
     terminal.wait_for("> /permissions")
     terminal.send(terminal.CTRL_C)

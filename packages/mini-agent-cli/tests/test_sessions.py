@@ -168,7 +168,10 @@ def test_a_malformed_line_is_named_and_repair_keeps_the_rest(place: Place) -> No
     assert ran.code == 1
     assert f"{path}:2" in ran.err
     mended = place.run("sessions", "repair", path.stem)
-    assert (mended.code, "kept 1 lines" in mended.err) == (0, True)
+    assert (mended.code, "kept 1 line; line 2 and what follows it (2 lines)" in mended.err) == (
+        0,
+        True,
+    )
     assert path.read_bytes() == lines[0]
     assert path.with_suffix(".broken").read_bytes() == b"{oops\n" + lines[1]
     assert "is sound" in place.run("sessions", "repair", path.stem).err
@@ -248,6 +251,16 @@ def test_an_export_that_cannot_be_written_is_wrong_usage(
 ) -> None:
     ran = place.run("sessions", "export", eventful.stem, name)
     assert (ran.code, told in ran.err) == (64, True)
+
+
+def test_an_export_writes_over_nothing_unless_told_to(place: Place, eventful: Path) -> None:
+    target = place.workspace / "notes.md"
+    target.write_text("mine")
+    ran = place.run("sessions", "export", eventful.stem, str(target))
+    assert (ran.code, target.read_text()) == (64, "mine")
+    assert "--force" in ran.err
+    assert place.run("sessions", "export", eventful.stem, str(target), "--force").code == 0
+    assert target.read_text().startswith("# Session")
 
 
 def test_a_call_with_odd_input_is_shown_and_resumed(place: Place) -> None:

@@ -75,7 +75,7 @@ def test_each_undo_goes_one_task_further_back(
     place.run("undo")
     assert tree(place.workspace) == project
     ran = place.run("undo")
-    assert (ran.code, "nothing to undo" in ran.err) == (1, True)
+    assert (ran.code, ran.err) == (1, "mini-agent: there is nothing to undo in this folder\n")
 
 
 def test_a_file_changed_since_is_left_as_it_is_and_named(place: Place) -> None:

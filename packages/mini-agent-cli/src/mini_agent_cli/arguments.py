@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 SUBCOMMANDS = {
     "sessions": "list, show, repair, export or remove saved sessions",
     "permissions": "explain what would happen to a command, show and forget rules",
-    "undo": "put back what the last task changed",
+    "undo": "take back the last task that changed something",
     "trust": "let this folder's settings widen what the agent may do",
     "doctor": "check the key, the folders, the sandbox and the tools",
     "completion": "print a completion script for bash, zsh or fish",
@@ -93,6 +93,9 @@ def parse_run_options(argv: Sequence[str]) -> RunOptions:
         SystemExit: after ``--help``.
     """
     parser = run_parser()
+    if argv and (meant := _command_meant(argv)):
+        as_task = f"; as a task: mini-agent -- {argv[0]}" if len(argv) == 1 else ""
+        parser.error(f"no command is called {argv[0]!r}, did you mean {meant}?{as_task}")
     values = vars(parser.parse_args(list(argv)))
     words = values.pop("task")
     if len(words) > 1:
@@ -103,6 +106,18 @@ def parse_run_options(argv: Sequence[str]) -> RunOptions:
     options = RunOptions(**values)
     _check_combination(options, parser)
     return options
+
+
+def _command_meant(argv: Sequence[str]) -> str:
+    """Return the command that the first word comes near, where it can hardly be a task."""
+    word, others = argv[0], argv[1:]
+    if not word.isalpha() or (others and others[0].startswith("-")):
+        return ""
+    if not others and word in ("help", "version"):
+        return f"--{word}"
+    from difflib import get_close_matches
+
+    return "".join(get_close_matches(word, SUBCOMMANDS, n=1, cutoff=0.75))
 
 
 def _check_combination(options: RunOptions, parser: Parser) -> None:
@@ -153,7 +168,7 @@ commands (mini-agent COMMAND --help):
 
 exit codes:
   0 complete · 1 failed, cut short or refused · 2 limit of turns or cost reached
-  64 wrong usage · 130 stopped by Ctrl-C · 143 terminated
+  64 wrong usage · 129 terminal closed · 130 stopped by Ctrl-C · 143 terminated
 """
 
 

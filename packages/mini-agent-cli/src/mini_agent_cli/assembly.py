@@ -32,8 +32,8 @@ class Service:
         key = env.get("ANTHROPIC_API_KEY", "").strip()
         if not key:
             raise CliError(
-                "no API key: set ANTHROPIC_API_KEY (the model is chosen by --model or "
-                "ANTHROPIC_MODEL), or see the program at work without a key: mini-agent --demo"
+                "no API key: set ANTHROPIC_API_KEY, or see the program at work without one: "
+                "mini-agent --demo (another model: --model or ANTHROPIC_MODEL)"
             )
         return cls(key, env.get("ANTHROPIC_BASE_URL", "").strip() or None)
 

@@ -38,7 +38,7 @@ def main(argv: Sequence[str], host: Host, parts: Parts | None = None) -> int:
     except KeyboardInterrupt as interrupt:
         return _failed(argv, host, interrupt, ABORTED)
     except Exception as error:  # noqa: BLE001  # the last line: no traceback reaches a user
-        _complain(host, FAILURE + describe(error))
+        _complain(host, _prefix(argv) + describe(error))
         if host.env.get("MINI_AGENT_DEBUG"):
             _complain(host, _traceback(error))
         return _failed(argv, host, error, FAILED)
@@ -52,6 +52,11 @@ def _failed(argv: Sequence[str], host: Host, error: BaseException, code: int) ->
         with suppress(CliError):  # stdout takes nothing more: stderr and the code have said it
             report_failure(argv, host, error, code)
     return code
+
+
+def _prefix(argv: Sequence[str]) -> str:
+    """Return what a failure begins with; only a task or a conversation starts or runs."""
+    return "mini-agent: " if argv and argv[0] in SUBCOMMANDS else FAILURE
 
 
 def _complain(host: Host, text: str) -> None:

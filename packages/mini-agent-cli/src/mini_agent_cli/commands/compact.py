@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mini_agent_cli.commands.command import Command
 from mini_agent_cli.errors import CliError
+from mini_agent_cli.render.count import counted
 
 if TYPE_CHECKING:
     from mini_agent_cli.repl.conversation import Conversation
@@ -21,7 +22,10 @@ async def _run(talk: Conversation, _argument: str) -> None:
         raise CliError(f"not compacted: {error}") from error
     finally:
         talk.screen.doing("")
-    talk.say(f"The first {covered} messages are now sent as a summary; the session keeps them all.")
+    talk.say(
+        f"The first {counted(covered, 'message')} are now sent as a summary; "
+        "the session keeps them all."
+    )
 
 
 COMMAND = Command("compact", "send a summary of what was said so far", _run)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mini_agent_cli.commands.command import Command
 from mini_agent_cli.models import PRICES_READ_ON
+from mini_agent_cli.render.count import counted
 
 if TYPE_CHECKING:
     from mini_agent_cli.repl.conversation import Conversation
@@ -15,8 +16,8 @@ async def _run(talk: Conversation, _argument: str) -> None:
     spending = talk.kit.spending
     usage = spending.usage
     talk.say(
-        f"{usage.prompt_tokens:,} tokens in ({usage.cache_read_input_tokens:,} of them read from "
-        f"the cache), {usage.output_tokens:,} out"
+        f"{counted(usage.prompt_tokens, 'token')} in ({usage.cache_read_input_tokens:,} of them "
+        f"read from the cache), {usage.output_tokens:,} out"
     )
     unpriced = ", replies of models without a known price left out" if spending.unpriced else ""
     talk.say(f"${spending.dollars:.4f} by the prices of {PRICES_READ_ON}{unpriced}")

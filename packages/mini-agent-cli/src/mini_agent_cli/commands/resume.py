@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mini_agent_cli.commands.command import Command
 from mini_agent_cli.errors import CliError, UsageError
-from mini_agent_cli.sessions.picker import MOST_SHOWN, session_line
+from mini_agent_cli.sessions.picker import MOST_SHOWN, chosen_by_number, session_line
 
 if TYPE_CHECKING:
     from mini_agent_cli.repl.conversation import Conversation
@@ -20,8 +20,6 @@ async def _run(talk: Conversation, argument: str) -> None:
     if talk.store is None:
         raise UsageError("nothing is kept in this conversation, so there is nothing to resume")
     chosen = talk.store.find(argument) if argument else await _choose(talk, talk.store)
-    if chosen is None:
-        return
     current = talk.kit.session
     if current is not None and current.path == chosen.path:
         raise UsageError("this is the session you are in")
@@ -33,7 +31,7 @@ async def _run(talk: Conversation, argument: str) -> None:
     talk.show_recent()
 
 
-async def _choose(talk: Conversation, store: SessionStore) -> SavedSession | None:
+async def _choose(talk: Conversation, store: SessionStore) -> SavedSession:
     current = talk.kit.session
     sessions = [s for s in store.all() if current is None or s.path != current.path][:MOST_SHOWN]
     if not sessions:
@@ -41,8 +39,7 @@ async def _choose(talk: Conversation, store: SessionStore) -> SavedSession | Non
     for number, session in enumerate(sessions, start=1):
         talk.say(f"{number:>3}  {session_line(session, talk.screen.style)}")
     answer = await talk.screen.questions.ask_for_line("Which one (its number; Enter for none)? ")
-    chosen = int(answer) if answer.strip().isdecimal() else 0
-    return sessions[chosen - 1] if 1 <= chosen <= len(sessions) else None
+    return chosen_by_number(answer, sessions)
 
 
 COMMAND = Command("resume", "go on in another session", _run, "[ID]")

@@ -19,4 +19,4 @@ async def _run(talk: Conversation, _argument: str) -> None:
         talk.say(line)
 
 
-COMMAND = Command("undo", "put back the files that the last prompt changed", _run)
+COMMAND = Command("undo", "take back the last prompt that changed something", _run)

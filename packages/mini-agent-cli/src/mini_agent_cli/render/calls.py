@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from mini_agent_cli.render.count import counted
 from mini_agent_cli.render.escape import visible
 
 if TYPE_CHECKING:
@@ -63,14 +64,14 @@ def result_lines(call: ToolCall, result: ToolResult, seconds: float, style: Styl
 def _in_short(call: ToolCall, lines: list[str]) -> str:
     if call.name in ("edit_file", "write_file"):
         return visible(lines[0]) if lines else "done"
-    return "1 line" if len(lines) == 1 else f"{len(lines)} lines"
+    return counted(len(lines), "line")
 
 
 def _some(lines: list[str], style: Style, look: str) -> list[str]:
     shown = [style.shorten(visible(line.expandtabs(4)), taken=4) for line in lines]
     if len(shown) > MOST_RESULT_LINES:
         tail = MOST_RESULT_LINES - 3
-        shown = [*shown[:2], f"… {len(shown) - tail - 2} more lines …", *shown[-tail:]]
+        shown = [*shown[:2], f"… {counted(len(shown) - tail - 2, 'more line')} …", *shown[-tail:]]
     return [style.paint(line, look) for line in shown]
 
 

@@ -38,7 +38,13 @@ def _answering(questions: Questions) -> KeyBindings:
     def _refuse(event: KeyPressEvent) -> None:  # noqa: ARG001  # a binding's shape
         questions.answer("")
 
-    @keys.add("enter", filter=Condition(lambda: questions.takes_a_line), eager=True)
+    takes_a_line = Condition(lambda: questions.takes_a_line)
+
+    @keys.add("escape", filter=takes_a_line, eager=True)
+    def _leave_it_open(event: KeyPressEvent) -> None:  # noqa: ARG001  # a binding's shape
+        questions.answer("")
+
+    @keys.add("enter", filter=takes_a_line, eager=True)
     def _answer_line(event: KeyPressEvent) -> None:
         questions.answer(event.current_buffer.text)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mini_agent_cli.errors import UsageError
+from mini_agent_cli.render.count import counted
 from mini_agent_cli.sessions.export_parts import input_text, results_by_call
 from mini_agent_core.messages import (
     AssistantMessage,
@@ -25,9 +26,23 @@ FORMATS = (".md", ".html")
 
 
 def export_to_file(
-    history: Sequence[Message], target: Path, *, title: str, redact: Callable[[str], str]
+    history: Sequence[Message],
+    target: Path,
+    *,
+    title: str,
+    redact: Callable[[str], str],
+    replace: bool = False,
+    cure: str = "name another file",
 ) -> None:
     """Write the session to ``target``; its ending decides the format.
+
+    Args:
+        history: the session's messages.
+        target: the file.
+        title: what the session is called.
+        redact: takes the secrets out of the text.
+        replace: whether a file that is there already may be written over.
+        cure: what the user is told to do where it may not.
 
     Raises:
         UsageError: the ending is neither ``.md`` nor ``.html``, or the file cannot be written.
@@ -41,7 +56,10 @@ def export_to_file(
     else:
         text = to_markdown(history, title)
     try:
-        target.write_bytes(redact(text).encode("utf-8", "replace"))
+        with target.open("wb" if replace else "xb") as file:
+            file.write(redact(text).encode("utf-8", "replace"))
+    except FileExistsError as error:
+        raise UsageError(f"{target} is there already; {cure}") from error
     except OSError as error:
         raise UsageError(f"{target}: cannot write the export: {error.strerror}") from error
 
@@ -55,7 +73,9 @@ def to_markdown(history: Sequence[Message], title: str) -> str:
             case UserMessage(text):
                 parts.append(f"## You\n\n{text.strip()}\n")
             case SummaryMessage(text, covers):
-                parts.append(f"## Summary of the first {covers} messages\n\n{text.strip()}\n")
+                parts.append(
+                    f"## Summary of the first {counted(covers, 'message')}\n\n{text.strip()}\n"
+                )
             case AssistantMessage(blocks):
                 parts.append("## Agent\n")
                 for block in blocks:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mini_agent_cli.permissions.rules import EDITING_TOOLS
 from mini_agent_cli.render.calls import call_subject
+from mini_agent_cli.render.count import counted
 from mini_agent_cli.render.diff import diff_lines
 from mini_agent_cli.sessions.export_parts import input_text, results_by_call
 from mini_agent_core.messages import (
@@ -75,7 +76,7 @@ def _message(message: Message, results: dict[str, ToolResult], render: Callable[
         case UserMessage(text):
             return f'<div class="you">{html.escape(text.strip())}</div>'
         case SummaryMessage(text, covers):
-            head = f"<p>Summary of the first {covers} messages</p>"
+            head = f"<p>Summary of the first {counted(covers, 'message')}</p>"
             return f'<div class="summary">{head}{render(text)}</div>'
         case AssistantMessage(blocks):
             parts = []

@@ -10,6 +10,8 @@ from mini_agent_cli.render.escape import visible
 from mini_agent_cli.render.style import Style
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mini_agent_cli.host import Host
     from mini_agent_cli.sessions.store import SavedSession, SessionStore
 
@@ -32,10 +34,21 @@ def pick_session(store: SessionStore, host: Host) -> SavedSession:
     host.stderr.write("Which one (its number; Enter for none)? ")
     host.stderr.flush()
     answer = host.stdin.readline().strip() if host.stdin is not None else ""
-    chosen = int(answer) if answer.isdecimal() else 0
-    if not 1 <= chosen <= len(sessions):
+    return chosen_by_number(answer, sessions)
+
+
+def chosen_by_number(answer: str, sessions: Sequence[SavedSession]) -> SavedSession:
+    """Return the session with this number in the list that was shown.
+
+    Raises:
+        UsageError: there is none with it, or nothing was answered.
+    """
+    text = answer.strip()
+    if not text:
         raise UsageError("no session was chosen")
-    return sessions[chosen - 1]
+    if text.isdecimal() and 1 <= int(text) <= len(sessions):
+        return sessions[int(text) - 1]
+    raise UsageError(f"no session was chosen: {visible(text)!r} is no number from the list")
 
 
 def session_line(session: SavedSession, style: Style) -> str:

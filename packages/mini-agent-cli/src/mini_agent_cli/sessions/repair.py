@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mini_agent_cli.atomic_file import write_atomically
+from mini_agent_cli.render.count import counted
 from mini_agent_core.errors import SessionCorrupt
 from mini_agent_core.session import Session, load_session
 
@@ -30,8 +31,8 @@ def repair(path: Path) -> str:
     write_atomically(aside, b"".join(rest))
     write_atomically(path, b"".join(kept))
     return (
-        f"{path.stem}: kept {len(kept)} lines; line {broken_at} and what follows it "
-        f"({len(rest)} lines) are now in {aside}"
+        f"{path.stem}: kept {counted(len(kept), 'line')}; line {broken_at} and what follows it "
+        f"({counted(len(rest), 'line')}) are now in {aside}"
     )
 
 

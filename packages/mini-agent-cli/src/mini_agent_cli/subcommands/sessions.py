@@ -44,6 +44,7 @@ def _parser() -> Parser:
     for action in (showing, exporting, repairing):
         action.add_argument("id", metavar="ID", help="the id, or how it begins")
     exporting.add_argument("file", metavar="FILE")
+    exporting.add_argument("--force", action="store_true", help="write over a file that is there")
     return parser
 
 
@@ -81,7 +82,14 @@ def _export(options: Namespace, store: SessionStore, host: Host) -> int:
     session = store.find(options.id)
     target = Path(options.file)
     history = load_session(session.path)
-    export_to_file(history, target, title=session.id, redact=redactor_for(host.env).redact)
+    export_to_file(
+        history,
+        target,
+        title=session.id,
+        redact=redactor_for(host.env).redact,
+        replace=options.force,
+        cure="name another file, or write over it with --force",
+    )
     host.say(f"written to {target}")
     return 0
 

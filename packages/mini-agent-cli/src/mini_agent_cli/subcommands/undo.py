@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 def run(argv: Sequence[str], host: Host) -> int:
     """Undo and return the exit code."""
-    parser = Parser("mini-agent undo", "Put back the files that the last task changed.")
+    parser = Parser(
+        "mini-agent undo",
+        "Take back the last task that changed something: put its files back as they were.",
+    )
     parser.add_argument("-C", "--directory", metavar="DIR", help="the folder (default: this one)")
     options = parser.parse_args(list(argv))
     for line in undo_last(host.env, find_workspace(options.directory)):
