@@ -19,6 +19,8 @@ from mini_agent_core.interfaces import Context, ModelRequest
 from mini_agent_core.record import Record
 from mini_agent_core.run_arguments import (
     check_max_turns,
+    check_sockets,
+    check_system,
     history_before,
     opening_message,
     tools_by_name,
@@ -118,6 +120,8 @@ async def run_agent(
         Exception: what a tool, the gate, the context policy or the observer raised. The history
             is whole: every call is closed.
     """
+    check_sockets(client, before_tool_call=before_tool_call, context=context)
+    check_system(system)
     check_max_turns(max_turns)
     before = history_before(history, session)
     opening = opening_message(prompt, before)

@@ -1,22 +1,22 @@
 """The model client for the Anthropic Messages API: the only importer of the SDK, and lazily.
 
-The SDK carries requests and parses the stream's lines. Reading the reply, timing it and
-asking again are ours, so that a stalled stream ends, a wait is reported, and nothing that was
-shown is ever asked for twice.
+The SDK carries a request's bytes and takes the stream's lines apart. Writing the request,
+reading the reply, timing it and asking again are ours, so that what is sent is what was
+recorded, a stalled stream ends, a wait is reported, and nothing that was shown is ever asked
+for twice.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import time
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from mini_agent_core.anthropic_request import request_body
-from mini_agent_core.anthropic_wire import ReplyReader
+from mini_agent_core.anthropic_request import request_json
+from mini_agent_core.anthropic_wire import ReplyReader, one_line
 from mini_agent_core.errors import (
     ConfigurationError,
     ModelConnectionError,
@@ -26,11 +26,12 @@ from mini_agent_core.errors import (
     TruncatedReply,
 )
 from mini_agent_core.events import RetryScheduled
+from mini_agent_core.json_text import parse_json
 from mini_agent_core.redaction import Redactor
 from mini_agent_core.retry import delay_before, may_pass
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 
     import anthropic
     import httpx2
@@ -123,7 +124,7 @@ class AnthropicClient:
             ModelError: the reply could not be had, or breaks the protocol.
         """
         sdk = await self._connected()
-        body = request_body(request, model=self._model, max_tokens=self._max_tokens)
+        body = request_json(request, model=self._model, max_tokens=self._max_tokens)
         attempt = 1
         while True:
             yielded = False
@@ -146,24 +147,36 @@ class AnthropicClient:
             await asyncio.sleep(delay)
 
     async def _attempt(
-        self, sdk: anthropic.AsyncAnthropic, body: dict[str, Any], attempt: int
+        self, sdk: anthropic.AsyncAnthropic, body: bytes, attempt: int
     ) -> AsyncGenerator[ModelEvent, None]:
+        import anthropic  # loaded by now
+
+        stream = await sdk.post(
+            "/v1/messages",
+            cast_to=object,
+            content=body,
+            options={"headers": {"x-stainless-retry-count": str(attempt - 1)}},
+            stream=True,
+            stream_cls=anthropic.AsyncStream[object],
+        )
         reader = ReplyReader()
-        headers = {"x-stainless-retry-count": str(attempt - 1)}
-        raw_events = await sdk.messages.create(**body, extra_headers=headers)
         completed: ModelEvent | None = None
         try:
-            async for raw in raw_events:
-                for event in reader.read(_as_dict(raw)):
+            lines = stream.raw_events(stream.response)
+            async for line in lines:
+                for event in _events_of(line.data, reader):
                     if reader.finished:
                         completed = event
                         break
                     yield event
                 if completed is not None:
-                    await _read_to_end(raw_events, reader)
+                    await _read_to_end(lines, reader)
                     break
+        except ModelRequestError as error:
+            error.request_id = error.request_id or stream.response.headers.get("request-id")
+            raise
         finally:
-            await raw_events.close()
+            await stream.close()
         reader.finish()
         if completed is not None:
             yield completed
@@ -213,19 +226,18 @@ class AnthropicClient:
             where = self._base_url or "the service"
             lost = ModelConnectionError(f"the connection to {where} failed: {reason}")
             return _Failure(lost, may_pass=True)
-        if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
-            return _Failure(ProtocolBreach("a line of the stream is not JSON"), may_pass=False)
+        if isinstance(error, UnicodeDecodeError):
+            return _Failure(ProtocolBreach("a line of the stream is not UTF-8"), may_pass=False)
         raise error
 
     def _refusal(self, error: anthropic.APIStatusError) -> _Failure:
         status, kind = error.status_code, error.type
         text = self._redact(_message_of(error))
-        where = "broke off its reply" if status < 400 else f"answered {status}"
-        message = f"the service {where}: {kind or 'error'}: {text}"
+        message = f"the service answered {status}: {kind or 'error'}: {text}"
         refusal = ModelRequestError(
             message, status=status, error_type=kind, request_id=error.request_id
         )
-        headers = error.response.headers if status >= 400 else {}
+        headers = error.response.headers
         return _Failure(refusal, may_pass(status, kind, headers), headers)
 
 
@@ -264,10 +276,23 @@ def _message_of(error: anthropic.APIStatusError) -> str:
     inner = body.get("error") if isinstance(body, dict) else None
     message = inner.get("message") if isinstance(inner, dict) else None
     text = message if isinstance(message, str) and message else error.message
-    return " ".join(text.split())[:1000]
+    return one_line(text)
 
 
-async def _read_to_end(raw_events: anthropic.AsyncStream[Any], reader: ReplyReader) -> None:
+def _events_of(data: str, reader: ReplyReader) -> Iterator[ModelEvent]:
+    """Return what a line of the stream brings; an empty one brings nothing."""
+    if not data:
+        return iter(())
+    try:
+        raw = parse_json(data)
+    except ValueError:
+        raise ProtocolBreach("a line of the stream is not JSON") from None
+    if not isinstance(raw, dict):
+        raise ProtocolBreach("a line of the stream is not an object")
+    return reader.read(raw)
+
+
+async def _read_to_end(lines: AsyncIterator[Any], reader: ReplyReader) -> None:
     """Read on after the reply's last event, so that the connection can be used again.
 
     The reply is whole: a connection that breaks now, or stays open, takes nothing from it.
@@ -276,8 +301,8 @@ async def _read_to_end(raw_events: anthropic.AsyncStream[Any], reader: ReplyRead
 
     with suppress(TimeoutError, httpx2.HTTPError):
         async with asyncio.timeout(DRAIN_TIMEOUT):
-            async for raw in raw_events:
-                for _ in reader.read(_as_dict(raw)):
+            async for line in lines:
+                for _ in _events_of(line.data, reader):
                     pass
 
 
@@ -289,14 +314,3 @@ def _root_of(error: BaseException) -> str:
     if isinstance(root, OSError) and root.errno and root.errno > 0:
         return os.strerror(root.errno)
     return str(root) or str(error) or type(root).__name__
-
-
-def _as_dict(event: Any) -> dict[str, Any]:
-    """Return the event as the service sent it: fields the SDK does not know are kept."""
-    if getattr(event, "type", None) == "content_block_delta":  # most events, so a short way
-        delta = getattr(event, "delta", None)
-        fields = getattr(delta, "__dict__", delta)
-        return {"type": event.type, "index": getattr(event, "index", None), "delta": fields}
-    if not hasattr(event, "model_dump"):
-        raise ProtocolBreach("an event of the stream is not an object")
-    return cast("dict[str, Any]", event.model_dump(exclude_unset=True, warnings=False))

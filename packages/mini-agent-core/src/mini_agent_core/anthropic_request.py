@@ -1,4 +1,4 @@
-"""Our messages as a Messages API request: a pure function from one to the other.
+"""Our messages as a Messages API request: a pure function from one to the other's bytes.
 
 The request's beginning never changes while a history only grows, and the cache breakpoints
 stand where the request before it ended, so that the service reads what it has just written.
@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_core.context import is_thinking
-from mini_agent_core.json_text import valid_unicode, without_lone_surrogates
+from mini_agent_core.json_text import dump_utf8
 from mini_agent_core.messages import (
     AssistantMessage,
     SummaryMessage,
@@ -21,7 +21,7 @@ from mini_agent_core.messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from mini_agent_core.interfaces import ModelRequest, Tool
     from mini_agent_core.messages import AssistantBlock, Message
@@ -33,11 +33,14 @@ _FIRST_ADAPTIVE = (4, 6)
 SUMMARY_INTRODUCTION = "A summary of the conversation so far, in place of its messages:\n\n"
 
 
-def request_body(request: ModelRequest, *, model: str, max_tokens: int) -> dict[str, Any]:
-    """Return the JSON body of a streaming request.
+def request_json(request: ModelRequest, *, model: str, max_tokens: int) -> bytes:
+    """Return the body of a streaming request, as UTF-8 JSON.
 
     Text blocks without a visible character are left out, since the service refuses them, and
     so is a reply in which nothing else is left. Neighbouring messages of one role become one.
+
+    Raises:
+        ValueError: a tool's schema, or a message made by hand, holds what is no JSON.
     """
     body: dict[str, Any] = {
         "model": model,
@@ -47,8 +50,8 @@ def request_body(request: ModelRequest, *, model: str, max_tokens: int) -> dict[
     }
     tools = [_tool(tool) for tool in request.tools]
     if request.system.strip():
-        text = without_lone_surrogates(request.system)
-        body["system"] = [{"type": "text", "text": text, "cache_control": _BREAKPOINT}]
+        system = {"type": "text", "text": request.system, "cache_control": _BREAKPOINT}
+        body["system"] = [system]
     elif tools:
         tools[-1]["cache_control"] = _BREAKPOINT
     if tools:
@@ -56,7 +59,7 @@ def request_body(request: ModelRequest, *, model: str, max_tokens: int) -> dict[
     if thinks_adaptively(model):
         # Without it the model's words between tool calls would not be shown at all.
         body["thinking"] = {"type": "adaptive", "display": "summarized"}
-    return body
+    return dump_utf8(body)
 
 
 def thinks_adaptively(model: str) -> bool:
@@ -71,7 +74,7 @@ def _tool(tool: Tool) -> dict[str, Any]:
     return {
         "name": tool.name,
         "description": tool.description,
-        "input_schema": dict(tool.input_schema),
+        "input_schema": tool.input_schema,
     }
 
 
@@ -89,7 +92,7 @@ def _conversation(messages: Iterable[Message]) -> list[dict[str, Any]]:
     return conversation
 
 
-def _content(message: Message) -> list[dict[str, Any]]:
+def _content(message: Message) -> list[Mapping[str, Any]]:
     match message:
         case UserMessage(text, reminders):
             return _texts((*reminders, text))
@@ -98,7 +101,7 @@ def _content(message: Message) -> list[dict[str, Any]]:
         case ToolMessage(call_id, result):
             block: dict[str, Any] = {"type": "tool_result", "tool_use_id": call_id}
             if result.content:
-                block["content"] = without_lone_surrogates(result.content)
+                block["content"] = result.content
             if result.is_error:
                 block["is_error"] = True
             return [block]
@@ -106,8 +109,8 @@ def _content(message: Message) -> list[dict[str, Any]]:
             return _assistant_content(blocks)
 
 
-def _assistant_content(blocks: Sequence[AssistantBlock]) -> list[dict[str, Any]]:
-    content: list[dict[str, Any]] = []
+def _assistant_content(blocks: Sequence[AssistantBlock]) -> list[Mapping[str, Any]]:
+    content: list[Mapping[str, Any]] = []
     only_thinking = True
     for block in blocks:
         match block:
@@ -117,20 +120,17 @@ def _assistant_content(blocks: Sequence[AssistantBlock]) -> list[dict[str, Any]]
                 content += part
             case ToolCall(call_id, name, tool_input):
                 only_thinking = False
-                tool_input = valid_unicode(tool_input)
                 content.append(
                     {"type": "tool_use", "id": call_id, "name": name, "input": tool_input}
                 )
             case _:
                 only_thinking = only_thinking and is_thinking(block)
-                content.append(valid_unicode(block.data))
+                content.append(block.data)
     return [] if only_thinking else content
 
 
-def _texts(texts: Iterable[str]) -> list[dict[str, Any]]:
-    return [
-        {"type": "text", "text": without_lone_surrogates(text)} for text in texts if text.strip()
-    ]
+def _texts(texts: Iterable[str]) -> list[Mapping[str, Any]]:
+    return [{"type": "text", "text": text} for text in texts if text.strip()]
 
 
 def _with_breakpoints(conversation: list[dict[str, Any]]) -> list[dict[str, Any]]:

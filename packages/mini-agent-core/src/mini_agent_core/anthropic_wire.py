@@ -297,9 +297,16 @@ def _service_error(raw: Mapping[str, Any]) -> ModelRequestError:
     error = raw.get("error")
     details = error if isinstance(error, dict) else {}
     kind, request_id = details.get("type"), raw.get("request_id")
+    kind = kind if isinstance(kind, str) else None
+    reason = one_line(str(details.get("message") or "no reason given"))
     return ModelRequestError(
-        f"the service broke off the reply: {details.get('message') or kind or 'no reason given'}",
+        f"the service broke off its reply: {kind or 'error'}: {reason}",
         status=200,
-        error_type=kind if isinstance(kind, str) else None,
+        error_type=kind,
         request_id=request_id if isinstance(request_id, str) else None,
     )
+
+
+def one_line(text: str) -> str:
+    """Return the service's words as they fit an error's one line."""
+    return " ".join(text.split())[:1000]

@@ -7,6 +7,7 @@ message can ever break a line or an encoder.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
@@ -27,11 +28,25 @@ def dump_line(value: Any) -> bytes:
     return text.encode("ascii") + b"\n"
 
 
-def parse_json(text: str | bytes) -> Any:
+def dump_utf8(value: Any) -> bytes:
+    """Return ``value`` as compact UTF-8 JSON; in its strings lone surrogates become U+FFFD.
+
+    Raises:
+        ValueError: for NaN, infinities and what is no JSON value at all.
+    """
+    try:
+        text = _ENCODER.encode(value)
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"not a JSON value: {error}") from error
+    return without_lone_surrogates(text).encode("utf-8")
+
+
+def parse_json(text: str | bytes, max_depth: int = MAX_DEPTH) -> Any:
     """Return the JSON value in ``text``.
 
     Raises:
-        ValueError: for anything that is not JSON (NaN is not), or nested deeper than MAX_DEPTH.
+        ValueError: for anything that is not JSON (NaN is not), for numbers too large to be
+            written again, and for nesting deeper than ``max_depth``.
     """
     if isinstance(text, bytes):
         text = text.decode("utf-8")
@@ -39,8 +54,8 @@ def parse_json(text: str | bytes) -> Any:
         value = _DECODER.decode(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    may_be_deep = text.count("[") + text.count("{") > MAX_DEPTH
-    if may_be_deep and _deeper_than(value, MAX_DEPTH):
+    may_be_deep = text.count("[") + text.count("{") > max_depth
+    if may_be_deep and _deeper_than(value, max_depth):
         raise ValueError("nested too deeply")
     return value
 
@@ -71,7 +86,23 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is too large a number")
+    return number
+
+
+def _as_dict(value: Any) -> dict[Any, Any]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"a {type(value).__name__} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_as_dict
+)
 
 
 def _deeper_than(value: Any, limit: int) -> bool:

@@ -3,25 +3,50 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from mini_agent_core.messages import AssistantMessage, UserMessage
+from mini_agent_core.json_text import dump_utf8
+from mini_agent_core.messages import AssistantMessage, Message, UserMessage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mini_agent_core.interfaces import Tool
-    from mini_agent_core.messages import Message
     from mini_agent_core.session import Session
 
+_MESSAGES = get_args(Message)
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+def check_sockets(client: Any, **callables: Any) -> None:
+    """Return if ``client`` streams and each of ``callables`` can be called.
+
+    Raises:
+        TypeError: one is not what its socket asks for.
+    """
+    if not callable(getattr(client, "stream", None)):
+        raise TypeError(f"client must have a method stream: {type(client).__name__}")
+    for name, value in callables.items():
+        if not callable(value):
+            raise TypeError(f"{name} must be callable, not {type(value).__name__}")
+
+
+def check_system(system: Any) -> None:
+    """Return if the system prompt is a text.
+
+    Raises:
+        TypeError: it is not.
+    """
+    if not isinstance(system, str):
+        raise TypeError(f"system must be a str, not {type(system).__name__}")
 
 
 def tools_by_name(tools: Sequence[Tool]) -> Mapping[str, Tool]:
     """Return the tools by their names.
 
     Raises:
-        ValueError: two have the same name, or one has a name that no service accepts.
+        ValueError: two have the same name, one has a name that no service accepts, or a schema
+            that is no JSON.
     """
     by_name: dict[str, Tool] = {}
     for tool in tools:
@@ -29,6 +54,10 @@ def tools_by_name(tools: Sequence[Tool]) -> Mapping[str, Tool]:
             raise ValueError(f"not a tool name: {tool.name!r} (letters, digits, _ and -, up to 64)")
         if tool.name in by_name:
             raise ValueError(f"two tools are called {tool.name}")
+        try:
+            dump_utf8(tool.input_schema)
+        except ValueError as error:
+            raise ValueError(f"the input schema of {tool.name}: {error}") from error
         by_name[tool.name] = tool
     return by_name
 
@@ -37,8 +66,12 @@ def history_before(history: Sequence[Message], session: Session | None) -> Seque
     """Return what came before the run: the session's history if there is one.
 
     Raises:
+        TypeError: something in it is no message.
         ValueError: both are given, and differ.
     """
+    for message in history:
+        if not isinstance(message, _MESSAGES):
+            raise TypeError(f"a history holds messages, not {type(message).__name__}")
     if session is None:
         return history
     if history and tuple(history) != session.messages:
@@ -50,7 +83,7 @@ def opening_message(prompt: Any, before: Sequence[Message]) -> UserMessage | Non
     """Return the message a run begins with, or None to go on where the history stops.
 
     Raises:
-        TypeError: the prompt is neither a text nor a user message.
+        TypeError: the prompt is neither a text nor a user message of texts.
         ValueError: the prompt is empty, or there is nothing to go on with.
     """
     if prompt is None:
@@ -61,6 +94,8 @@ def opening_message(prompt: Any, before: Sequence[Message]) -> UserMessage | Non
     message = UserMessage(prompt) if isinstance(prompt, str) else prompt
     if not isinstance(message, UserMessage) or not isinstance(message.text, str):
         raise TypeError(f"prompt must be a str or a UserMessage, not {type(prompt).__name__}")
+    if not all(isinstance(reminder, str) for reminder in message.reminders):
+        raise TypeError("the prompt's reminders must be texts")
     if not message.text.strip():
         raise ValueError("the prompt is empty")
     return message

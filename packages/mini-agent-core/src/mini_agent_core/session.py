@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from mini_agent_core.errors import SessionCorrupt, SessionError, SessionLocked, SessionWriteFailed
 from mini_agent_core.file_lock import holder, try_lock
 from mini_agent_core.history import Ledger, OutOfOrder
-from mini_agent_core.json_text import dump_line, parse_json
+from mini_agent_core.json_text import MAX_DEPTH, dump_line, parse_json
 from mini_agent_core.messages_json import from_json, to_json
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _CREATE = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
 _sync = getattr(os, "fdatasync", os.fsync)
+_MAX_LINE_DEPTH = MAX_DEPTH + 8  # a message adds a few levels around what it carries
 
 
 def load_session(path: Path | str) -> list[Message]:
@@ -125,7 +126,8 @@ class Session:
         waiting task is cancelled.
 
         Raises:
-            ValueError: the message cannot stand at the history's end, or is no JSON.
+            ValueError: the message cannot stand at the history's end, or could not be loaded
+                again, since a field of it is of a wrong type or no JSON.
             SessionLocked: the file was missing when opened, and somebody else has made it since.
             SessionWriteFailed: it could not be saved. The session then takes no more.
         """
@@ -136,6 +138,7 @@ class Session:
             if self._broken:
                 raise SessionWriteFailed(f"{self._path}: {self._broken}")
             line = dump_line(to_json(message))
+            _read_line(line)  # what could not be loaded again is not written
             self._ledger.add(message)
             try:
                 self._write(line)
@@ -198,7 +201,7 @@ def _parse(path: Path, data: bytes) -> tuple[list[Message], bytes]:
     ledger = Ledger()
     for number, line in enumerate(lines, start=1):
         try:
-            message = from_json(parse_json(line))
+            message = _read_line(line)
             ledger.add(message)
         except OutOfOrder as error:
             raise SessionCorrupt(path, number, f"out of order: {error}") from error
@@ -206,6 +209,10 @@ def _parse(path: Path, data: bytes) -> tuple[list[Message], bytes]:
             raise SessionCorrupt(path, number, f"not a valid message: {error}") from error
         messages.append(message)
     return messages, torn
+
+
+def _read_line(line: bytes) -> Message:
+    return from_json(parse_json(line, _MAX_LINE_DEPTH))
 
 
 def _open_locked(path: Path, flags: int) -> int:

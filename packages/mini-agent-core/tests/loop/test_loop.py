@@ -538,16 +538,23 @@ async def test_a_prompt_may_carry_reminders() -> None:
         ({"tools": [RecordingTool(), RecordingTool()]}, ValueError),
         ({"tools": [RecordingTool("no blanks")]}, ValueError),
         ({"tools": [RecordingTool("x" * 65)]}, ValueError),
+        ({"tools": [RecordingTool(input_schema={"enum": {1}})]}, ValueError),
         ({"history": (ToolMessage("a", ToolResult("r")),)}, ValueError),
+        ({"history": ({"role": "user", "content": "x"},)}, TypeError),
+        ({"prompt": UserMessage("x", (7,))}, TypeError),  # type: ignore[arg-type]  # the mistake on trial
+        ({"system": None}, TypeError),
+        ({"client": "claude-opus-5-5"}, TypeError),
+        ({"before_tool_call": None}, TypeError),
+        ({"context": "all"}, TypeError),
     ],
 )
 async def test_a_callers_wrong_argument_is_said_at_once_and_nothing_is_recorded(
     wrong: dict[str, Any], error: type[Exception]
 ) -> None:
     client, observer = ScriptedClient("never"), RecordingObserver()
-    arguments: dict[str, Any] = {"prompt": "go", "system": "s", **wrong}
+    arguments: dict[str, Any] = {"prompt": "go", "system": "s", "client": client, **wrong}
     with pytest.raises(error):
-        await run_agent(arguments.pop("prompt"), client=client, observer=observer, **arguments)
+        await run_agent(arguments.pop("prompt"), observer=observer, **arguments)
     assert (client.requests, observer.events) == ([], [])
 
 

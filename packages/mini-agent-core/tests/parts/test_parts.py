@@ -239,7 +239,9 @@ def test_nesting_is_taken_up_to_its_bound_and_no_further() -> None:
         parse_json(deep_object)
 
 
-@pytest.mark.parametrize("text", ["", "NaN", "-Infinity", "{", "{}{}", b"\xff", "1" * 5000])
+@pytest.mark.parametrize(
+    "text", ["", "NaN", "-Infinity", "{", "{}{}", b"\xff", "1" * 5000, "1e999"]
+)
 def test_what_is_not_json_is_a_value_error(text: str | bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_json(text)

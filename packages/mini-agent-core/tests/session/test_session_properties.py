@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -97,6 +99,31 @@ def test_a_damaged_file_is_refused_with_its_line_or_gives_a_history_in_order(
     except SessionCorrupt as corrupt:
         reached = corrupt.line
     assert 0 <= reached <= lines
+
+
+WRONG: list[Any] = [
+    UserMessage(None),  # type: ignore[arg-type]  # the mistake on trial
+    UserMessage("x", (1,)),  # type: ignore[arg-type]  # the mistake on trial
+    AssistantMessage((TextBlock(7),)),  # type: ignore[arg-type]  # the mistake on trial
+    AssistantMessage((ToolCall("a", None, {}),), "tool_use"),  # type: ignore[arg-type]  # the mistake on trial
+    AssistantMessage((), "novel"),  # type: ignore[arg-type]  # the mistake on trial
+    AssistantMessage((), usage=Usage(-1)),
+    AssistantMessage((OpaqueBlock(json.loads("[" * 200 + "]" * 200)),)),
+    SummaryMessage("x", True),
+    SummaryMessage("x", -1),
+]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("wrong", WRONG, ids=range(len(WRONG)))
+async def test_what_could_not_be_loaded_again_is_not_written(tmp_path: Path, wrong: Any) -> None:
+    path = tmp_path / "session"
+    with Session.open(path) as session:
+        await session.append(UserMessage("before"))
+        with pytest.raises(ValueError, match=r"must|deeply"):
+            await session.append(wrong)
+        await session.append(UserMessage("after"))
+    assert load_session(path) == [UserMessage("before"), UserMessage("after")]
 
 
 @given(st.binary(max_size=200))

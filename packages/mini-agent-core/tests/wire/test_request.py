@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from mini_agent_core import (
     UserMessage,
     messages_to_send,
 )
-from mini_agent_core.anthropic_request import request_body, thinks_adaptively
+from mini_agent_core.anthropic_request import request_json, thinks_adaptively
 from mini_agent_core.testing import RecordingTool, call_reply, text_reply
 
 MARK = {"type": "ephemeral"}
@@ -33,8 +34,12 @@ THINKING = {"type": "thinking", "thinking": "hm", "signature": "s", "novel": [1]
 def body(
     *messages: Message, system: str = "be careful", tools: tuple[RecordingTool, ...] = ()
 ) -> dict[str, Any]:
-    request = ModelRequest(system, messages, tools)
-    return request_body(request, model="claude-opus-5-5", max_tokens=1000)
+    return sent(ModelRequest(system, messages, tools))
+
+
+def sent(request: ModelRequest, model: str = "claude-opus-5-5") -> dict[str, Any]:
+    body: dict[str, Any] = json.loads(request_json(request, model=model, max_tokens=1000))
+    return body
 
 
 def without_marks(value: Any) -> Any:
@@ -189,7 +194,29 @@ def test_everything_that_is_sent_is_valid_unicode() -> None:
         SummaryMessage(odd, 1),
         system=odd,
     )
-    json.dumps(request, ensure_ascii=False).encode()
+    assert "\ud800" not in str(request)
+    assert str(request).count("\ufffd") == 9  # the key twice: it is the value's, too
+
+
+def test_halves_of_a_pair_are_sent_as_the_character_they_make() -> None:
+    request = body(UserMessage("\ud83d\ude00"))
+    assert request["messages"][0]["content"][0]["text"] == "\U0001f600"
+
+
+def test_mappings_of_every_kind_are_sent_as_objects() -> None:
+    schema = MappingProxyType({"properties": MappingProxyType({"path": {"type": "string"}})})
+    call = ToolCall("a", "t", MappingProxyType({"path": "x"}))
+    tools = (RecordingTool("t", input_schema=schema),)
+    request = body(UserMessage("go"), call_reply(call), tools=tools)
+    assert request["tools"][0]["input_schema"] == {"properties": {"path": {"type": "string"}}}
+    assert request["messages"][1]["content"][0]["input"] == {"path": "x"}
+
+
+@pytest.mark.parametrize("value", [{1, 2}, float("nan"), float("inf"), object()])
+def test_a_schema_that_is_no_json_is_the_callers_mistake(value: Any) -> None:
+    tools = (RecordingTool("t", input_schema={"enum": [value]}),)
+    with pytest.raises(ValueError, match="JSON"):
+        body(UserMessage("go"), tools=tools)
 
 
 @pytest.mark.parametrize("system", ["", " \n"])
@@ -274,13 +301,5 @@ def test_thinking_is_asked_for_only_where_the_model_decides_how_much(
     model: str, adaptive: bool
 ) -> None:
     assert thinks_adaptively(model) is adaptive
-    request = request_body(ModelRequest("s", (UserMessage("x"),)), model=model, max_tokens=1)
+    request = sent(ModelRequest("s", (UserMessage("x"),)), model)
     assert ("thinking" in request) is adaptive
-
-
-def test_a_request_is_not_changed_by_the_next_one() -> None:
-    history = (UserMessage("go"), text_reply("hi"), UserMessage("and?"))
-    first = body(*history[:1])
-    kept = json.dumps(first)
-    body(*history)
-    assert json.dumps(first) == kept

@@ -231,8 +231,9 @@ def test_an_error_event_raises_with_its_type_wherever_it_comes() -> None:
         "error": {"type": "overloaded_error", "message": "Overloaded"},
         "request_id": "req_7",
     }
+    told = "broke off its reply: overloaded_error: Overloaded"
     for before in ([], [start()], [start(), opened(0, type="text", text="")]):
-        with pytest.raises(ModelRequestError, match="broke off the reply: Overloaded") as raised:
+        with pytest.raises(ModelRequestError, match=told) as raised:
             read(*before, error)
         assert (raised.value.status, raised.value.error_type) == (200, "overloaded_error")
         assert raised.value.request_id == "req_7"
@@ -244,7 +245,8 @@ def test_an_error_event_raises_with_its_type_wherever_it_comes() -> None:
         ({}, ": no reason given$"),
         ({"error": "x"}, ": no reason given$"),
         ({"error": {"type": "api_error"}}, "api_error"),
-        ({"error": {"type": 7, "message": "m"}, "request_id": 7}, "m"),
+        ({"error": {"type": 7, "message": "m"}, "request_id": 7}, ": error: m$"),
+        ({"error": {"message": "one\n  two" + "!" * 2000}}, "one two!{993}$"),
     ],
 )
 def test_an_error_event_of_any_shape_is_an_error(error: Raw, told: str) -> None:
