@@ -50,11 +50,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A marked test uses the fixture, whether it names it or not."""
     for item in items:
-        names = getattr(item, "fixturenames", None)
-        if names is None or item.get_closest_marker(_MARKER) is None:
+        if not isinstance(item, pytest.Function) or item.get_closest_marker(_MARKER) is None:
             continue
+        names = list(item.fixturenames)  # the list itself is shared with the other parameters
         if not {"anthropic_mock", "anthropic_inprocess"} & set(names):
             names.insert(_after_wider_scopes(item, names), "anthropic_mock")
+            item.fixturenames = names
 
 
 def _after_wider_scopes(item: pytest.Item, names: list[str]) -> int:
@@ -87,10 +88,11 @@ def pytest_runtest_makereport(
     """A test that failed by an error of its own shows what the mock saw."""
     report = yield
     if report.failed and call.when != "teardown":
-        accounts = [
-            run.account() for run in _runs(item) if run.account() not in str(report.longrepr)
+        told = str(call.excinfo.value) if call.excinfo else ""
+        accounts = [run.account() for run in _runs(item)]
+        report.sections += [
+            ("Captured anthropic_mock call", account) for account in accounts if account not in told
         ]
-        report.sections += [("Captured anthropic_mock call", account) for account in accounts]
     return report
 
 
@@ -168,19 +170,25 @@ def _load_marked(run: ScriptedRun, item: pytest.Item) -> None:
     if not marked:
         return
     node, marker = marked[0]
+    complaint = ""
     if [other for other, _ in marked].count(node) > 1:
-        pytest.fail(f"{_where(item)}: {_MARKER} is given twice", pytrace=False)
-    if len(marker.args) != 1 or marker.kwargs:
+        complaint = f"{_MARKER} is given twice"
+    elif len(marker.args) != 1 or marker.kwargs:
         complaint = f"{_MARKER} takes one argument: the scenario file"
-        pytest.fail(f"{_where(item)}: {complaint}", pytrace=False)
-    scenario = marker.args[0]
-    try:
-        if isinstance(scenario, (str, Path)):
-            run.load(item.path.parent / scenario)
-        else:
-            run.script(scenario)
-    except ScenarioError as error:
-        pytest.fail(f"{error}\n\n{_where(item)}", pytrace=False)
+    else:
+        try:
+            _play(run, marker.args[0], item.path.parent)
+        except ScenarioError as error:
+            complaint = str(error)
+    if complaint:
+        pytest.fail(f"{complaint}\n\n{_where(item)}", pytrace=False)
+
+
+def _play(run: ScriptedRun, scenario: Any, folder: Path) -> None:
+    if isinstance(scenario, (str, Path)):
+        run.load(folder / scenario)
+    else:
+        run.script(scenario)
 
 
 def shared_host(config: pytest.Config) -> MockHost:
