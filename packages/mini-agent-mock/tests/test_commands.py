@@ -72,6 +72,22 @@ def test_wrong_usage_is_told_with_exit_code_2(
     assert "usage: mini-agent-mock" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("serv", "no command is called 'serv'; did you mean 'serve'?"),
+        ("rule", "no command is called 'rule'; did you mean 'rules'?"),
+        ("qqq", "no command is called 'qqq'; known: check, record, rules, schema, serve, show"),
+    ],
+)
+def test_a_misspelt_command_is_told_the_nearest(
+    typed: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([typed, "file.json"])
+    assert capsys.readouterr().err.splitlines()[-1] == f"mini-agent-mock: error: {told}"
+
+
 def test_the_version_is_the_package_s(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--version"])

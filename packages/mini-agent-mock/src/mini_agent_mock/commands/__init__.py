@@ -24,7 +24,7 @@ def main(argv: Sequence[str]) -> int:
     if argv and argv[0] in _ELSEWHERE:
         code: int = import_module(f"mini_agent_mock.{_ELSEWHERE[argv[0]]}").main(argv[1:])
         return code
-    arguments = _parser().parse_args(argv)
+    arguments = _parsed(argv)
     try:
         code = arguments.command(arguments)
     except MockError as error:
@@ -36,7 +36,17 @@ def main(argv: Sequence[str]) -> int:
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parsed(argv: Sequence[str]) -> argparse.Namespace:
+    parser, names = _parser()
+    if argv and not argv[0].startswith("-") and argv[0] not in names:
+        from mini_agent_mock.scenario.grammar import nearest
+
+        parser.error(f"no command is called {argv[0]!r}{nearest(argv[0], names)}")
+    return parser.parse_args(argv)
+
+
+def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
+    """The parser, and the names of its commands."""
     parser = argparse.ArgumentParser(
         prog="mini-agent-mock", description="A scriptable mock of the Anthropic Messages API."
     )
@@ -64,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     schema = commands.add_parser("schema", help="print the JSON Schema of scenario files")
     schema.add_argument("--markdown", action="store_true", help="print the reference page instead")
     schema.set_defaults(command=_schema)
-    return parser
+    return parser, list(commands.choices)
 
 
 def _serve(arguments: argparse.Namespace) -> int:

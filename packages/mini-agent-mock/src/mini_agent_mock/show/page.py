@@ -47,7 +47,8 @@ def _head_facts(run: ShownRun) -> str:
     prompt = total["read"] + total["written"] + total["fresh"]
     share = f"{total['read'] / prompt:.0%} from cache" if prompt else "no tokens"
     return (
-        f'<p class="facts">{prompt:,} prompt tokens, {share} · {total["output"]:,} output tokens '
+        f'<p class="facts">{wording.counted(prompt, "prompt token")}, {share} · '
+        f"{wording.counted(total['output'], 'output token')} "
         f"· event log version {escape(str(run.head.get('version') or '?'))}</p>"
     )
 
@@ -135,7 +136,8 @@ def _cache_bar(exchange: Exchange) -> str:
     )
     said = ", ".join(f"{count[name]:,} {label}" for name, label in parts if count[name])
     return (
-        f'<div class="cache">{bar}</div><p class="facts">prompt {prompt:,} tokens: {said}; '
+        f'<div class="cache">{bar}</div>'
+        f'<p class="facts">prompt {wording.counted(prompt, "token")}: {said}; '
         f"output {count['output']:,}</p>"
     )
 
@@ -151,7 +153,8 @@ def _delta_strip(exchange: Exchange) -> str:
     for write in writes:
         height = 6 + 26 * write.size / largest
         x = (_WIDTH - 3) * min(1.0, write.at / span)
-        told = f"{wording.duration(write.at)}: {write.size} bytes {' '.join(write.events)}"
+        size = wording.counted(write.size, "byte")
+        told = f"{wording.duration(write.at)}: {size} {' '.join(write.events)}"
         ticks.append(
             f'<rect x="{x:.1f}" y="{32 - height:.1f}" width="3" height="{height:.1f}">'
             f"<title>{escape(told)}</title></rect>"

@@ -73,5 +73,5 @@ def _figures(exchange: Exchange, paint: _Paint) -> str:
         count = wording.tokens(exchange)
         prompt = count["read"] + count["written"] + count["fresh"]
         cached = f" ({count['read']} from cache)" if count["read"] else ""
-        parts.append(f"{prompt}{cached} → {count['output']} tokens")
+        parts.append(f"{prompt}{cached} → {wording.counted(count['output'], 'token')}")
     return paint("".join(f"  {part}" for part in parts), "dim")

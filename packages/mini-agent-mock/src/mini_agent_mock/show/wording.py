@@ -120,8 +120,8 @@ def duration(seconds: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 tool`, `2 tools`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    """`1 tool`, `2,000 tools`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def summary(run: ShownRun) -> str:
