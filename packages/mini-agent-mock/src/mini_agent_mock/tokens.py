@@ -146,8 +146,9 @@ class CacheAccounting:
 
     def account(self, body: dict[str, Any]) -> dict[str, Any]:
         """Usage of this request: reads what is cached, writes what its breakpoints ask for."""
-        if not _is_marked(body):
-            return _usage(count_input(body), 0, 0, 0)
+        parts = list(_parts(body))
+        if body.get("cache_control") is None and not any(_marker(block) for block, _ in parts):
+            return _usage(sum(tokens for _, tokens in parts), 0, 0, 0)
         prefix = _prefix(body)
         total = prefix.tokens[-1]
         minimum = _minimum(body)
@@ -215,20 +216,6 @@ def _marker(block: Any) -> dict[str, Any] | None:
             if isinstance(inner, dict) and isinstance(inner.get("cache_control"), dict):
                 return dict(inner["cache_control"])
     return None
-
-
-def _blocks(body: dict[str, Any]) -> Iterator[Any]:
-    yield from _as_list(body.get("tools"))
-    yield from _as_list(body.get("system"))
-    for message in _as_list(body.get("messages")):
-        if isinstance(message, dict) and isinstance(message.get("content"), list):
-            yield from message["content"]
-
-
-def _is_marked(body: dict[str, Any]) -> bool:
-    if body.get("cache_control") is not None:
-        return True
-    return any(_marker(block) is not None for block in _blocks(body))
 
 
 def _unmarked(value: Any) -> Any:
