@@ -1,5 +1,6 @@
 """One connection, byte by byte: what any HTTP client may send, and what it gets back."""
 
+import asyncio
 import json
 import socket
 from collections.abc import Callable, Iterator
@@ -12,11 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mini_agent_mock import MockServer, Scenario
+from mini_agent_mock import Engine, MockServer, Scenario
+from mini_agent_mock.edges.connection import Connection, Floor, Timeouts
 from mini_agent_mock.edges.framing import Framing
+from mini_agent_mock.edges.mounts import Mounts
 from mini_agent_mock.edges.reader import LONGEST_HEAD, Incoming, RequestReader
 from mini_agent_mock.errors import ApiError
-from mini_agent_mock.http import HttpResponse, bytes_response
+from mini_agent_mock.http import HttpRequest, HttpResponse, bytes_response
 
 WAIT = 20.0
 BODY = json.dumps(
@@ -260,3 +263,42 @@ def test_an_old_client_reads_a_stream_until_the_connection_ends(link: socket.soc
     got = everything(link)
     assert b"chunked" not in got
     assert got.endswith(b'data: {"type":"message_stop"}\n\n')
+
+
+class Wire(asyncio.Transport):
+    """A transport that keeps what is written to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = b""
+
+    def write(self, data: Any) -> None:
+        self.written += bytes(data)
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def pause_reading(self) -> None:
+        """Nothing is read."""
+
+    def resume_reading(self) -> None:
+        """Nothing is read."""
+
+
+def test_a_client_that_leaves_before_its_reply_has_begun_frees_the_track() -> None:
+    engine = Engine(Scenario.parse([{"text": "a", "delay": 60}, {"text": "b"}]))
+    mounts = Mounts()
+    mounts.add_root(engine)
+
+    async def come_and_go() -> None:
+        connection = Connection(Floor(mounts, Timeouts()))
+        connection.connection_made(Wire())
+        connection.get_buffer(-1)[: len(POST)] = POST
+        connection.buffer_updated(len(POST))
+        connection.connection_lost(None)
+        await asyncio.sleep(0)
+
+    asyncio.run(come_and_go())
+    assert engine.requests[0].outcome == "client left"
+    request = HttpRequest("POST", "/v1/messages", headers=read(POST)[0].headers, body=BODY)
+    assert engine.handle(request).status == 200

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from mini_agent_mock.edges.delivery import Outlet, deliver, fits_one_write, in_one_write
@@ -177,7 +178,7 @@ class Connection(asyncio.BufferedProtocol):
         if fits_one_write(response):
             self._send_at_once(incoming, response)
         else:
-            self._begin(self._deliver(incoming, response, engine.clock))
+            self._begin(self._deliver(incoming, response, engine.clock), response)
 
     def _send_at_once(self, incoming: Incoming, response: HttpResponse) -> None:
         framing = self._framing(incoming, response)
@@ -204,17 +205,22 @@ class Connection(asyncio.BufferedProtocol):
             keeps_alive=incoming.keeps_alive,
         )
 
-    def _begin(self, delivery: Coroutine[None, None, bool]) -> None:
+    def _begin(
+        self, delivery: Coroutine[None, None, bool], response: HttpResponse | None = None
+    ) -> None:
         """Send a response that takes its time; nobody is hurried meanwhile."""
         self.deadline = None
         self._delivery = self._loop.create_task(delivery)
         self._floor.deliveries.add(self._delivery)
-        self._delivery.add_done_callback(self._delivered)
+        self._delivery.add_done_callback(partial(self._delivered, response))
 
-    def _delivered(self, delivery: asyncio.Task[bool]) -> None:
+    def _delivered(self, response: HttpResponse | None, delivery: asyncio.Task[bool]) -> None:
         self._delivery = None
         self._floor.deliveries.discard(delivery)
         if delivery.cancelled():
+            # Cancelled before its first step, a delivery could not say so itself.
+            if response is not None and response.observer is not None:
+                response.observer.ended("client left")
             return
         if not delivery.result():
             self._close()
