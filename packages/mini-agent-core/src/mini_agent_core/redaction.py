@@ -8,15 +8,15 @@ never touched.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-
-from mini_agent_core.messages import ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from mini_agent_core.cancellation import CancelToken
     from mini_agent_core.interfaces import Tool
+    from mini_agent_core.messages import ToolResult
 
 REDACTED = "[redacted]"
 
@@ -92,7 +92,7 @@ class RedactedTool:
     async def run(self, tool_input: Mapping[str, Any], cancel: CancelToken) -> ToolResult:
         """Run the tool and return its result, redacted."""
         result = await self._tool.run(tool_input, cancel)
-        return ToolResult(self._redactor.redact(result.content), result.is_error)
+        return replace(result, content=self._redactor.redact(result.content))
 
 
 def redact_results(tools: Sequence[Tool], redactor: Redactor) -> tuple[Tool, ...]:
