@@ -209,9 +209,10 @@ def bench(session: nox.Session) -> None:
     session.run_install("uv", "venv", "--quiet", "--clear", str(peers))
     session.run_install("uv", "pip", "install", "--quiet", f"--python={peers}", *BENCH_PEERS)
     programs = peers / "bin"
+    own_peers = peers.with_name("cli-peers")  # one folder each: together they do not install
     benches = (
         ("core/bench/bench.py", f"--peers={programs / 'python'}", "--out=docs/bench.md"),
-        ("cli/bench/startup.py", f"--peers={programs}"),
+        ("cli/bench/startup.py", f"--peers={own_peers}", "--install", "--out=docs/bench-cli.md"),
         ("mock/bench/bench.py", "--out=docs/bench-mock.md"),
     )
     for script, *options in benches:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-import secrets
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -68,7 +68,7 @@ class SessionStore:
         if not note.exists():
             note.write_bytes(str(self._workspace).encode("utf-8", "surrogateescape"))
         stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
-        return self.folder / f"{stamp}-{secrets.token_hex(2)}{_SUFFIX}"
+        return self.folder / f"{stamp}-{os.urandom(2).hex()}{_SUFFIX}"
 
     def all(self) -> list[SavedSession]:
         """Return the sessions, last used first."""

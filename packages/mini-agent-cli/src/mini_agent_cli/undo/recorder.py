@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import secrets
+import os
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,7 @@ class Recorder:
 
     def begin(self) -> None:
         """Begin a new run."""
-        self._run = secrets.token_hex(8)
+        self._run = os.urandom(8).hex()
         self._touched.clear()
 
     def end(self) -> None:
