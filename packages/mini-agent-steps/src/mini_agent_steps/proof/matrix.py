@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from mini_agent_steps.build import Built
     from mini_agent_steps.proof.scenario import Scenario
 
+_SHARES = 6
+"""How many children, one after another, do a job's work: who is early takes from the rest."""
+
 
 @dataclass(frozen=True, slots=True)
 class MatrixResult:
@@ -39,14 +42,16 @@ class MatrixResult:
 
 
 def cells_of(scenarios: Sequence[Scenario], built: Sequence[Built]) -> list[Cell]:
-    """Return the cells of the matrix, and each step's demo as a process and at its prompt."""
-    cells = [
+    """Return each step's demo as a process and at its prompt, then the cells of the matrix."""
+    starts = [cell for item in built for cell in start_cells(scenarios, item)]
+    # The dearest first and together, so that dealing them out one by one shares them evenly.
+    starts.sort(key=lambda cell: cell.way != "process")
+    return starts + [
         Cell(scenario, item)
         for item in built
         for scenario in scenarios
         if scenario.holds_for(item.snapshot.step)
     ]
-    return cells + [cell for item in built for cell in start_cells(scenarios, item)]
 
 
 def start_cells(scenarios: Sequence[Scenario], built: Built) -> list[Cell]:
@@ -81,7 +86,7 @@ def run_matrix(
             results.append(result)
             report(result)
         return MatrixResult(expected, tuple(results))
-    stripes = [cells[start::jobs] for start in range(jobs)]
+    stripes = [cells[start :: jobs * _SHARES] for start in range(jobs * _SHARES)]
     tasks = [lambda stripe=stripe: _run_all(stripe) for stripe in stripes]
     for item in run_forked(tasks, jobs):
         if isinstance(item.value, Lost):

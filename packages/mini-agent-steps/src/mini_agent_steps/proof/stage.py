@@ -187,7 +187,7 @@ def _exit_code(stop: SystemExit) -> int:
 def _import_afresh(built: Built, undo: contextlib.ExitStack) -> ModuleType:
     """Import the snapshot as a new process would: nothing of an earlier run is left in it."""
     package = built.snapshot.step.package
-    for name in [name for name in sys.modules if name.split(".")[0] == package]:
+    for name in [name for name in sys.modules if f"{name}.".startswith(f"{package}.")]:
         del sys.modules[name]
     sys.path.insert(0, str(built.folder))
     undo.callback(sys.path.remove, str(built.folder))
