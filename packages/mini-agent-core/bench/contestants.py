@@ -4,7 +4,9 @@
 
 Run in a process of its own, by the interpreter that has the program installed. The scenario
 answers every request with one tool call; each contestant stops after TURNS replies. What is
-measured begins after a short run that imports, connects and warms up.
+measured begins after a short run that imports, connects and warms up. ``canned`` for BASE_URL
+answers inside the process, without a socket or a server: for runs so long that what a server
+does with their requests would take minutes.
 """
 
 from __future__ import annotations
@@ -33,12 +35,47 @@ SCHEMA: dict[str, Any] = {
 WARM_UP_TURNS = 3
 
 
+def sdk_options(url: str) -> dict[str, Any]:
+    """Return where the SDK is to find the service."""
+    if url != "canned":
+        return {"base_url": url}
+    import httpx2
+
+    number = 0
+
+    def answer(_: httpx2.Request) -> httpx2.Response:
+        nonlocal number
+        number += 1
+        headers = {"content-type": "text/event-stream"}
+        return httpx2.Response(200, headers=headers, content=canned_reply(number))
+
+    http_client = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
+    return {"base_url": "http://canned.invalid", "http_client": http_client}
+
+
+def canned_reply(number: int) -> bytes:
+    """Return the stream of a reply that calls the tool."""
+    call = {"type": "tool_use", "id": f"toolu_{number}", "name": "read_file", "input": {}}
+    piece = {"type": "input_json_delta", "partial_json": '{"path": "src/main.py"}'}
+    usage = {"input_tokens": 9, "output_tokens": 9}
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {"usage": usage}},
+        {"type": "content_block_start", "index": 0, "content_block": call},
+        {"type": "content_block_delta", "index": 0, "delta": piece},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": usage},
+        {"type": "message_stop"},
+    ]
+    lines = (f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+    return "".join(lines).encode()
+
+
 def by_hand(url: str) -> Callable[[int], None]:
     """The SDK's own stream, a dict for the reply, and a list for the history: the yardstick."""
     import anthropic
 
     loop = asyncio.new_event_loop()
-    client = anthropic.AsyncAnthropic(api_key=KEY, base_url=url, max_retries=0)
+    client = anthropic.AsyncAnthropic(api_key=KEY, max_retries=0, **sdk_options(url))
     tool: Any = {"name": "read_file", "description": "reads", "input_schema": SCHEMA}
 
     async def reply_to(messages: list[Any]) -> list[dict[str, Any]]:
@@ -87,7 +124,7 @@ def ours(url: str) -> Callable[[int], None]:
     from mini_agent_core.testing import RecordingTool
 
     loop = asyncio.new_event_loop()
-    client = AnthropicClient(model=MODEL, api_key=KEY, base_url=url, max_retries=0)
+    client = AnthropicClient(model=MODEL, api_key=KEY, max_retries=0, **sdk_options(url))
     tool = RecordingTool("read_file", RESULT, input_schema=SCHEMA, rounds=0)
 
     def run(turns: int) -> None:

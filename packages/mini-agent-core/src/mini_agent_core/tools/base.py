@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -70,6 +69,8 @@ class Setting:
 
 
 def _digest(data: bytes) -> bytes:
+    import hashlib  # loads OpenSSL, and only a file that was read needs it
+
     return hashlib.blake2b(data, digest_size=16).digest()
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
-import tempfile
 import weakref
 from functools import lru_cache
 from pathlib import Path
@@ -122,6 +120,8 @@ class RunShell:
         return self._setting.result(text, is_error=outcome.end != "exited")
 
     def _invocation(self, command: str) -> Invocation:
+        import shutil  # with tempfile it costs 5 ms, and only a command needs them
+
         workspace, scratch = self._setting.workspace.root, self._scratch_folder()
         shell = shutil.which("bash", path=self._env.get("PATH")) or "/bin/sh"
         argv: list[str | bytes] = [shell, "-c", _encoded(command)]
@@ -132,6 +132,9 @@ class RunShell:
         return Invocation(argv, workspace, env, sandbox.supervisor)
 
     def _scratch_folder(self) -> Path:
+        import shutil
+        import tempfile
+
         if self._scratch is None:
             folder = Path(tempfile.mkdtemp(prefix="mini-agent-")).resolve()
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)

