@@ -138,7 +138,7 @@ def observe(
             if outcome.problem:
                 problems.append(outcome.problem)
         problems += [str(failure["account"]) for failure in mock.failures]
-        requests = _requests(mock)
+        requests = requests_of(mock)
     return Observation(
         requests=requests,
         screen=tuple(screen.written),
@@ -195,7 +195,7 @@ def _start(
     return Outcome(done.returncode, problem and f"{problem}: {done.stderr.splitlines()[-1]}")
 
 
-def _requests(mock: HostedRun) -> tuple[SeenRequest, ...]:
+def requests_of(mock: HostedRun) -> tuple[SeenRequest, ...]:
     """Pair each request for a reply with how it was answered."""
     seen: dict[int, dict[str, Any]] = {}
     started = 0.0
