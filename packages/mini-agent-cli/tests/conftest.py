@@ -83,12 +83,18 @@ class Terminal:
     PASTE_START, PASTE_END = "\x1b[200~", "\x1b[201~"
 
     def __init__(
-        self, argv: list[str], env: Mapping[str, str], cwd: Path, columns: int = 90, rows: int = 50
+        self,
+        argv: list[str],
+        env: Mapping[str, str],
+        cwd: Path,
+        columns: int = 90,
+        rows: int = 50,
+        program: str = str(PROGRAM),
     ) -> None:
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         self.child = pexpect.spawn(
-            str(PROGRAM),
+            program,
             argv,
             env={
                 "TERM": "xterm-256color",
@@ -101,6 +107,11 @@ class Terminal:
             timeout=PATIENCE,
         )
         self.screen.write_process_input = self.send  # type: ignore[method-assign, assignment]  # pyte's own way to answer
+
+    def resize(self, columns: int, rows: int = 50) -> None:
+        """Make the terminal another size."""
+        self.screen.resize(rows, columns)
+        self.child.setwinsize(rows, columns)
 
     def send(self, keys: str) -> None:
         """Press keys."""
@@ -215,3 +226,21 @@ def open_terminal(place: Place) -> Iterator[Callable[..., Terminal]]:
     yield start
     for terminal in opened:
         terminal.close()
+
+
+@pytest.fixture
+def shell_terminal(place: Place) -> Iterator[Callable[..., Terminal]]:
+    """Start the program from a shell at a terminal, which is where it can be suspended."""
+    opened: list[Terminal] = []
+
+    def start(server: MockServer) -> Terminal:
+        env = {**place.env, "ANTHROPIC_BASE_URL": server.base_url, "PS1": "sh$ "}
+        shell = Terminal(["--norc", "-i"], env, place.workspace, program="/bin/bash")
+        opened.append(shell)
+        shell.wait_for("sh$")
+        shell.send(f"{PROGRAM}{shell.ENTER}")
+        return shell
+
+    yield start
+    for shell in opened:
+        shell.child.close(force=True)

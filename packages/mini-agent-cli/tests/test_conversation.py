@@ -236,6 +236,47 @@ def test_what_is_typed_ahead_is_sent_when_the_agent_is_done(
     assert shown.index("First.") < shown.index("> two") < shown.index("Second.")
 
 
+def test_what_is_printed_fits_a_terminal_that_was_made_narrow(
+    serve: Serve, open_terminal: Open
+) -> None:
+    server = serve({"text": "word " * 30})
+    terminal = open_terminal(server, columns=90)
+    terminal.wait_for_prompt()
+    terminal.resize(columns=40)
+    terminal.say("say words")
+    terminal.wait_for("word word")
+    shown = terminal.wait_for_prompt()
+    words = [line for line in shown.split("\n") if line.startswith("word")]
+    assert len(words) >= 4
+    assert all(line.split() == ["word"] * len(line.split()) for line in words), "broken in a word"
+
+
+def test_a_long_paste_is_sent_whole_and_shown_in_short(serve: Serve, open_terminal: Open) -> None:
+    server = serve({"text": "Read."})
+    terminal = open_terminal(server)
+    terminal.wait_for_prompt()
+    pasted = "\n".join(f"row {n}" for n in range(1, 1001))
+    terminal.send(f"{terminal.PASTE_START}{pasted}{terminal.PASTE_END}")
+    terminal.wait_for("row 1000")
+    terminal.send(terminal.ENTER)
+    shown = terminal.wait_for("Read.")
+    assert "… 981 more lines …" in shown
+    assert user_texts(server) == [pasted]
+
+
+def test_control_z_suspends_and_the_prompt_comes_back(
+    place: Place, serve: Serve, shell_terminal: Open
+) -> None:
+    terminal = shell_terminal(serve({"text": "Here."}))
+    terminal.wait_for_prompt()
+    terminal.send("\x1a")
+    terminal.wait_for("Stopped")
+    terminal.send("fg" + terminal.ENTER)
+    terminal.wait_for(lambda shown: shown.rstrip().endswith("\n>"))
+    terminal.say("are you here?")
+    terminal.wait_for("Here.")
+
+
 def test_clear_resume_cost_undo_and_export(place: Place, serve: Serve, open_terminal: Open) -> None:
     server = serve(shell("echo new > made; rm old"), {"text": "Done so."}, {"text": "Back."})
     (place.workspace / "old").write_text("old\n")

@@ -264,6 +264,21 @@ def test_each_status_has_its_advice(status: int, advice: str) -> None:
     assert advice in advise(ModelRequestError("no", status=status), "claude-opus-5-5", "try again")
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\U0001f469\u200d\U0001f4bb", "\U0001f469\u200d\U0001f4bb"),
+        ("\U0001f469\U0001f3fd\u200d\U0001f4bb", "\U0001f469\U0001f3fd\u200d\U0001f4bb"),
+        ("\u2764\ufe0f\u200d\U0001f525", "\u2764\ufe0f\u200d\U0001f525"),
+        ("r\u200dm", "r\\u{200d}m"),
+        ("\u200d\U0001f4bb", "\\u{200d}\U0001f4bb"),
+        ("\U0001f469\u200d", "\U0001f469\\u{200d}"),
+    ],
+)
+def test_a_joiner_is_hidden_only_within_a_picture(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
 def test_a_stream_that_cannot_be_flushed_is_silenced(tmp_path: Path) -> None:
     with (tmp_path / "f").open("w") as file:
         file.write("x")

@@ -4,20 +4,36 @@ from __future__ import annotations
 
 import unicodedata
 
+_JOINER = "\u200d"
+_PICTURE_MARKS = "\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
+"""What may follow a picture: drawn in colour, a tone of skin."""
+
 _HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
 
 
 def visible(text: str, keep: str = "") -> str:
     """Return the text with control, formatting and invisible characters written out.
 
+    A joiner that makes one picture of two is left alone.
+
     Args:
         text: the text.
         keep: characters to leave as they are, such as a newline.
     """
     return "".join(
-        char if char in keep or unicodedata.category(char) not in _HIDDEN else _written(char)
-        for char in text
+        char
+        if char in keep
+        or unicodedata.category(char) not in _HIDDEN
+        or (char == _JOINER and _joins_pictures(text, position))
+        else _written(char)
+        for position, char in enumerate(text)
     )
+
+
+def _joins_pictures(text: str, position: int) -> bool:
+    before = text[max(position - 2, 0) : position].rstrip(_PICTURE_MARKS)[-1:]
+    after = text[position + 1 : position + 2]
+    return all(each and unicodedata.category(each) == "So" for each in (before, after))
 
 
 def _written(char: str) -> str:

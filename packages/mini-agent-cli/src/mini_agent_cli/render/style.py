@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TextIO
 
 from mini_agent_cli.host import is_terminal
@@ -39,6 +39,10 @@ class Style:
     def of(cls, stream: TextIO, env: Mapping[str, str]) -> Style:
         """Return the style for what is written to ``stream``."""
         return cls(_wants_colour(stream, env), terminal_width(stream, env))
+
+    def fitted(self, stream: TextIO, env: Mapping[str, str]) -> Style:
+        """Return the style with as many columns as the terminal has now."""
+        return replace(self, width=terminal_width(stream, env))
 
     def paint(self, text: str, *looks: str) -> str:
         """Return the text in these looks, or as it is where there is no colour."""

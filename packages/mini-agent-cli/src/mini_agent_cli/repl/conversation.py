@@ -13,6 +13,7 @@ from mini_agent_cli.exit_codes import ABORTED
 from mini_agent_cli.failures import describe
 from mini_agent_cli.model_errors import advise
 from mini_agent_cli.outcome import explain
+from mini_agent_cli.render.count import counted
 from mini_agent_cli.render.escape import visible
 from mini_agent_cli.repl.left import Left
 from mini_agent_cli.repl.recent import recent_lines
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from mini_agent_cli.settings.resolve import Settings
     from mini_agent_core.interfaces import ModelClient
     from mini_agent_core.messages import ToolCall
+
+
+MOST_SAID_LINES = 20
+"""How much of what was sent is shown again; a long paste would push everything else away."""
 
 
 class Conversation:
@@ -106,9 +111,7 @@ class Conversation:
     async def _act(self) -> None:
         while True:
             text = await self._sent.get()
-            self.screen.print(
-                "\n" + self.screen.style.paint(f"> {visible(text, keep=chr(10))}", "bold")
-            )
+            self.screen.print("\n" + self.screen.style.paint(f"> {_in_short(text)}", "bold"))
             try:
                 if text.startswith("/") and not text.startswith("//"):
                     await self._command(text)
@@ -197,3 +200,12 @@ class Conversation:
             waiting.append(self._sent.get_nowait())
         if waiting:
             self.screen.buffer_text = "\n".join([*waiting, self.screen.buffer_text]).rstrip("\n")
+
+
+def _in_short(text: str) -> str:
+    lines = visible(text, keep="\n").split("\n")
+    if len(lines) > MOST_SAID_LINES:
+        tail = 3
+        left_out = counted(len(lines) - MOST_SAID_LINES + 1, "more line")
+        lines = [*lines[: MOST_SAID_LINES - tail - 1], f"… {left_out} …", *lines[-tail:]]
+    return "\n".join(lines)

@@ -53,7 +53,7 @@ class Screen:
         terminal_input: Input | None = None,
         terminal_output: Output | None = None,
     ) -> None:
-        self.style = style
+        self._style = style
         self.questions = Questions(self)
         self.interrupt: Callable[[], bool] = lambda: False
         self._host = host
@@ -73,6 +73,7 @@ class Screen:
             refresh_interval=0.5,
             erase_when_done=True,
             enable_history_search=False,
+            enable_suspend=True,
             prompt_continuation="  ",
             reserve_space_for_menu=4,
             input=terminal_input,
@@ -82,6 +83,11 @@ class Screen:
         self._session.app.ttimeoutlen = 0.1
         self._drawn = asyncio.Event()
         self._session.app.after_render += lambda _: self._drawn.set()
+
+    @property
+    def style(self) -> Style:
+        """How things look, at the width that the terminal has now."""
+        return self._style.fitted(self._host.stdout, self._host.env)
 
     @property
     def buffer_text(self) -> str:
