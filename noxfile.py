@@ -31,6 +31,11 @@ COVERED_BY_NAME = ("cli",)
 # What `bench` measures ours against, besides bare loops and bare interpreters.
 BENCH_PEERS = ("pydantic-ai-slim[anthropic]", "mini-swe-agent", "llm")
 
+# What the mock is measured against: other mocks from PyPI and npm, and what bounds a server.
+MOCK_PEERS = ("fakellm", "llmock", "mock-ai-api", "mockllm", "mocktopus")
+MOCK_PEERS_NPM = ("@copilotkit/aimock",)
+MOCK_LIMITS = ("uvicorn", "httptools", "uvloop")
+
 # No session sees a real key, so no test can spend one; only `live` gets it back.
 REAL_KEYS = {
     name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith("ANTHROPIC_")
@@ -208,15 +213,28 @@ def bench(session: nox.Session) -> None:
     peers = Path(session.create_tmp()) / "peers"
     session.run_install("uv", "venv", "--quiet", "--clear", str(peers))
     session.run_install("uv", "pip", "install", "--quiet", f"--python={peers}", *BENCH_PEERS)
+    mocks = install_mock_peers(session)
     programs = peers / "bin"
     own_peers = peers.with_name("cli-peers")  # one folder each: together they do not install
     benches = (
         ("core/bench/bench.py", f"--peers={programs / 'python'}", "--out=docs/bench.md"),
         ("cli/bench/startup.py", f"--peers={own_peers}", "--install", "--out=docs/bench-cli.md"),
-        ("mock/bench/bench.py", "--out=docs/bench-mock.md"),
+        ("mock/bench/bench.py", f"--peers={mocks}", "--out=docs/bench-mock.md"),
     )
     for script, *options in benches:
         session.run("python", f"packages/mini-agent-{script}", *options, success_codes=[0, 1])
+
+
+def install_mock_peers(session: nox.Session) -> Path:
+    """A folder outside the repository with the mocks to measure; without npm aimock is left out."""
+    folder = Path(session.create_tmp()) / "mocks"
+    session.run_install("uv", "venv", "--quiet", "--clear", str(folder))
+    wanted = (*MOCK_PEERS, *MOCK_LIMITS)
+    session.run_install("uv", "pip", "install", "--quiet", f"--python={folder}", *wanted)
+    if shutil.which("npm"):
+        npm = ("npm", "install", "--silent", "--no-audit", "--no-fund", f"--prefix={folder}")
+        session.run_install(*npm, *MOCK_PEERS_NPM, external=True)
+    return folder
 
 
 @nox.session(default=False)
