@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from importlib import import_module
 from typing import Any
 
 BODY = json.dumps({"id": "msg_01" + "a" * 22, "content": [{"type": "text", "text": "hi"}]}).encode()
@@ -70,9 +71,8 @@ async def serve_raw(port: int) -> None:
 
 async def serve_asgi(port: int) -> None:
     """Serve the app on uvicorn."""
-    from uvicorn import Config, Server
-
-    config = Config(
+    uvicorn = import_module("uvicorn")  # the peers' environment has it, not the one that measures
+    config = uvicorn.Config(
         app,
         port=port,
         http="httptools",
@@ -81,15 +81,13 @@ async def serve_asgi(port: int) -> None:
         access_log=False,
         log_level="critical",
     )
-    await Server(config).serve()
+    await uvicorn.Server(config).serve()
 
 
 def main(kind: str, port: int) -> None:
     """Serve until terminated."""
     if kind == "uvloop":
-        import uvloop
-
-        uvloop.run(serve_asgi(port))
+        import_module("uvloop").run(serve_asgi(port))
     else:
         asyncio.run(serve_raw(port) if kind == "raw" else serve_asgi(port))
 
