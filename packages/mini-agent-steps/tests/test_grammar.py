@@ -8,6 +8,8 @@ from textwrap import dedent
 
 import pytest
 
+from mini_agent_steps.course import BUILT_IN
+from mini_agent_steps.course_file import load_course
 from mini_agent_steps.grammar import parse
 from mini_agent_steps.slicer import slice_file
 
@@ -167,4 +169,23 @@ def test_prose_is_never_taken_for_a_marker(prose: str) -> None:
 
 
 def test_every_mistake_of_a_file_is_found_at_once() -> None:
-    assert len(findings("# @step >=toolz\na = 1\n# @endstep\n# | b\n#@endstep\n")) == 4
+    text = "# @step >=tools\na = 1\n# @endstep now\n# | b\nc = 1  # @step >=toolz\n#@endstep\n"
+    assert [int(found.split(":")[1]) for found in sorted(findings(text))] == [3, 4, 5, 6]
+
+
+def test_behind_an_unreadable_marker_only_other_unreadable_ones_are_found() -> None:
+    text = "# | a\n# @step >=toolz\n# | b\n# @else\n# @stepp >=mcp\n# @else\n# @endstep\n# | c\n"
+    assert [int(found.split(":")[1]) for found in sorted(findings(text))] == [1, 2, 5]
+
+
+CANONICAL = sorted((BUILT_IN / "canonical").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", CANONICAL, ids=lambda path: path.name)
+def test_one_misspelt_marker_of_the_course_is_one_finding(path: Path) -> None:
+    slugs, text = load_course(BUILT_IN).slugs, path.read_text("utf-8")
+    alone = [match.start(1) for match in re.finditer(r"^ *# @(\w)", text, re.MULTILINE)]
+    for at in alone:
+        spoilt = f"{text[:at]}x{text[at:]}"
+        (finding,) = parse(spoilt, path.name, slugs)[1]
+        assert finding.line == text.count("\n", 0, at) + 1

@@ -8,7 +8,9 @@ The markers (DESIGN §6.1, README "Markers"):
     # @region name … # @endregion  a span for the docs
     # | code                       a line of a branch that does not win at the last step
 
-Parsing never stops at the first mistake: everything wrong with a file is found at once.
+Parsing never stops at the first mistake: everything wrong with a file is found at once. Only
+behind a marker that cannot be read nobody knows which block a line is in; from there on
+nothing but other unreadable markers is found, not the mistakes that would follow from it.
 """
 
 from __future__ import annotations
@@ -83,9 +85,11 @@ class _Parser:
     lines: list[CanonicalLine] = field(default_factory=list)
     regions: list[Region] = field(default_factory=list)
     open: list[_Block | ScannedLine] = field(default_factory=list)
+    lost: bool = False
 
     def find(self, line: int, what: str, cure: str) -> None:
-        self.findings.append(Finding(self.path, line, what, cure))
+        if not self.lost:
+            self.findings.append(Finding(self.path, line, what, cure))
 
     @property
     def block(self) -> _Block | None:
@@ -113,6 +117,7 @@ def parse(text: str, path: str, slugs: Sequence[str]) -> tuple[CanonicalFile, li
     scanned, findings = scan(text, path)
     parser = _Parser(path, slugs, findings, frozenset(range(len(slugs))))
     for line in scanned:
+        parser.lost |= line.garbled
         _take(parser, line)
     for item in parser.open:
         if isinstance(item, _Block):
@@ -175,7 +180,10 @@ def _take_bar(parser: _Parser, line: ScannedLine, text: str) -> None:
 
 
 def _one_line_steps(parser: _Parser, line: ScannedLine, tail: Marker) -> frozenset[int]:
-    steps = parser.here & _condition(parser, line.number, tail.argument)
+    wanted = _condition(parser, line.number, tail.argument)
+    if wanted is None:
+        return parser.here
+    steps = parser.here & wanted
     if not steps:
         parser.find(line.number, "this line is in no step", "widen its condition or remove it")
     elif steps == parser.here:
@@ -189,19 +197,29 @@ def _one_line_steps(parser: _Parser, line: ScannedLine, tail: Marker) -> frozens
     return steps
 
 
-def _condition(parser: _Parser, number: int, text: str) -> frozenset[int]:
+def _condition(parser: _Parser, number: int, text: str) -> frozenset[int] | None:
+    """The steps at which it holds; None, and a finding, for what is no condition."""
     try:
         return steps_of(text, parser.slugs)
     except BadCondition as error:
-        parser.find(number, error.what, error.cure)
+        parser.findings.append(Finding(parser.path, number, error.what, error.cure))
+        return None
+
+
+def _block_condition(parser: _Parser, number: int, text: str) -> frozenset[int]:
+    """The same for a marker that opens a block; without one all that follows is unknown."""
+    steps = _condition(parser, number, text)
+    if steps is None:
+        parser.lost = True
         return parser.here
+    return steps
 
 
 def _file(parser: _Parser, line: ScannedLine, marker: Marker) -> None:
     if line.number != 1:
         parser.find(line.number, "`@file` below the first line", "make it the file's first line")
         return
-    parser.steps = _condition(parser, line.number, marker.argument)
+    parser.steps = _block_condition(parser, line.number, marker.argument)
     if not parser.steps:
         parser.find(line.number, "this file is in no step", "widen its condition")
     elif len(parser.slugs) - 1 not in parser.steps:
@@ -219,7 +237,7 @@ def _step(parser: _Parser, line: ScannedLine, marker: Marker) -> None:
     if parser.block is not None and not parser.block.live:
         parser.find(line.number, "`@step` inside a barred branch", "close that block first")
     block = _Block(line.number, line.indent, enclosing, enclosing)
-    wanted = _condition(parser, line.number, marker.argument)
+    wanted = _block_condition(parser, line.number, marker.argument)
     _open_branch(parser, block, line.number, wanted)
     if block.branch and block.branch == enclosing:
         parser.find(
@@ -261,7 +279,9 @@ def _else(parser: _Parser, line: ScannedLine, marker: Marker) -> None:
         return
     _close_branch(parser, block)
     block.has_else = not marker.argument
-    wanted = _condition(parser, line.number, marker.argument) if marker.argument else block.left
+    wanted = block.left
+    if marker.argument:
+        wanted = _block_condition(parser, line.number, marker.argument)
     _open_branch(parser, block, line.number, wanted)
 
 

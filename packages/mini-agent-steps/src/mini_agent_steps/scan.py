@@ -53,6 +53,7 @@ class ScannedLine:
         marker: a marker that has the line to itself.
         tail: a marker behind code.
         bar: the barred text, relative to the bar's indentation.
+        garbled: whether it is a comment meant as a marker that cannot be read.
     """
 
     number: int
@@ -61,6 +62,7 @@ class ScannedLine:
     marker: Marker | None = None
     tail: Marker | None = None
     bar: str | None = None
+    garbled: bool = False
 
     @property
     def is_blank(self) -> bool:
@@ -134,26 +136,23 @@ def _classify(number: int, state: _Scan) -> ScannedLine:
         if _BURIED.search(bar[1] or ""):
             state.find(number, "a marker inside a barred line", "close the branch and open another")
         return ScannedLine(number, line, indent, bar=bar[1] or "")
-    _check_prose(number, text, state)
-    return ScannedLine(number, line, indent)
-
-
-def _check_prose(number: int, comment: str, state: _Scan) -> None:
-    """Refuse a comment that a reader would take for a marker though the slicer would not."""
-    if _NEAR_BAR.match(comment):
+    if _NEAR_BAR.match(text):
         state.find(
             number,
-            f"{comment!r} looks like a bar and is none",
+            f"{text!r} looks like a bar and is none",
             "write `# | code` alone on its line, or a lone `# |` for a blank one",
         )
-    elif _NEAR_MARKER.match(comment):
-        state.find(number, f"{comment!r} looks like a marker and is none", HOW_TO_MARK)
-    elif _BURIED.search(comment):
+        return ScannedLine(number, line, indent, bar="" if alone else None)
+    if _NEAR_MARKER.match(text):
+        state.find(number, f"{text!r} looks like a marker and is none", HOW_TO_MARK)
+        return ScannedLine(number, line, indent, garbled=alone)
+    if _BURIED.search(text):
         state.find(
             number,
             "a marker behind another comment",
             "a marker has its comment to itself; use `# @step …` and `# @endstep` around the line",
         )
+    return ScannedLine(number, line, indent)
 
 
 def _check_tail(number: int, marker: Marker, state: _Scan) -> None:
