@@ -118,3 +118,8 @@ def median(values: Iterable[float | None]) -> float:
     if None in known:
         raise ValueError("what was waited for never came")
     return statistics.median(value for value in known if value is not None)
+
+
+def median_over(starts: Iterable[Start], others: Iterable[Start]) -> float:
+    """Return by how much CPU time the starts exceed others, taken in the same rounds."""
+    return median(one.cpu_ms - other.cpu_ms for one, other in zip(starts, others, strict=True))

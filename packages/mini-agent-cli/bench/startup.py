@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contestants import MODEL, PEERS, US, Contestant, install, megabytes, packages_in, program_of
-from measure import Start, in_turns, median, run, until_shown
+from measure import Start, in_turns, median, median_over, run, until_shown
 from service import service
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ HEAD = """\
 <!-- written by packages/mini-agent-cli/bench/startup.py; do not edit -->
 
 Taken on {date} with Python {python}, medians of {rounds} rounds in which all contestants took
-turns. CPU times are those of the process and its children. Absolute values belong to the machine;
-the differences travel. {missing}
+turns; a difference is the median of the rounds' differences. CPU times are those of the process
+and its children. Absolute values belong to the machine; the differences travel. {missing}
 """
 
 NOTES = """
@@ -147,14 +147,14 @@ class Bench:
                 node |= {name} if peer.node else set()
         takes = {name: self._starting(argv, self._env) for name, (argv, _) in budgets.items()}
         taken = in_turns(self._rounds, takes)
-        cpu = {name: median(start.cpu_ms for start in starts) for name, starts in taken.items()}
         rows = []
         for name, (_, budget) in budgets.items():
-            over = cpu[name] - cpu[BARE]
+            cpu = median(start.cpu_ms for start in taken[name])
+            over = median_over(taken[name], taken[BARE])
             shown = "" if name in node or name == BARE else f"{over:.0f}"
             goal = "" if budget is None else f"≤ {budget:.0f}"
             met = None if budget is None else over <= budget
-            rows.append(Row((name, f"{cpu[name]:.0f}", shown, goal), met))
+            rows.append(Row((name, f"{cpu:.0f}", shown, goal), met))
         return Table("Starting", ("command", "CPU ms", "over bare", "goal"), rows)
 
     def _task(self, env: dict[str, str]) -> Table:
@@ -170,7 +170,6 @@ class Bench:
             self._rounds, {name: self._starting(argv, env) for name, argv in argvs.items()}
         )
         rows = []
-        sdk = median(start.cpu_ms for start in taken[SDK_ALONE])
         for name, starts in taken.items():
             if any(start.exit_code for start in starts):
                 rows.append(Row((name, "failed", "", "", "")))
@@ -179,10 +178,11 @@ class Bench:
             peak = median(start.peak_mb for start in starts)
             clock = median(start.seconds for start in starts)
             ours = name.startswith(US.name)
-            own = f"{cpu - sdk:.0f} (goal ≤ 150)" if ours else ""
+            own = median_over(starts, taken[SDK_ALONE])
             memory = f"{peak:.0f}{' (goal ≤ 100)' if ours else ''}"
-            met = cpu - sdk <= 150 and peak <= 100 if ours else None
-            rows.append(Row((name, f"{clock:.2f}", f"{cpu:.0f}", own, memory), met))
+            over = f"{own:.0f} (goal ≤ 150)" if ours else ""
+            met = own <= 150 and peak <= 100 if ours else None
+            rows.append(Row((name, f"{clock:.2f}", f"{cpu:.0f}", over, memory), met))
         columns = ("program", "seconds", "CPU ms", "of its own", "peak MB")
         return Table("One question, answered", columns, rows)
 
@@ -194,15 +194,15 @@ class Bench:
         }
         taken = in_turns(self._rounds, takes)
         rows = []
-        bare = median(start.cpu_ms for start in taken[BARE])
         for name, starts in taken.items():
             cpu = median(start.cpu_ms for start in starts)
             clock = f"{median(start.seconds for start in starts) * 1000:.0f}"
             if name == BARE:
                 rows.append(Row((name, clock, f"{cpu:.0f}", "", "")))
             else:
-                cells = (f"{name}, prompt drawn", clock, f"{cpu:.0f}", f"{cpu - bare:.0f}", "≤ 250")
-                rows.append(Row(cells, cpu - bare <= 250))
+                over = median_over(starts, taken[BARE])
+                cells = (f"{name}, prompt drawn", clock, f"{cpu:.0f}", f"{over:.0f}", "≤ 250")
+                rows.append(Row(cells, over <= 250))
         columns = ("what", "ms by the clock", "CPU ms", "over bare", "goal")
         return Table("The prompt", columns, rows)
 

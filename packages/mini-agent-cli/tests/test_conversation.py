@@ -251,6 +251,14 @@ def test_what_is_printed_fits_a_terminal_that_was_made_narrow(
     assert all(line.split() == ["word"] * len(line.split()) for line in words), "broken in a word"
 
 
+def test_help_is_readable_on_a_narrow_terminal(open_terminal: Open) -> None:
+    terminal = open_terminal(None, columns=34)
+    terminal.wait_for_prompt()
+    terminal.say("/help")
+    shown = terminal.wait_for("Ctrl-Z")
+    assert "\n  /undo\n    take back the last prompt that\n    changed something\n" in shown
+
+
 def test_a_long_paste_is_sent_whole_and_shown_in_short(serve: Serve, open_terminal: Open) -> None:
     server = serve({"text": "Read."})
     terminal = open_terminal(server)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,8 +15,6 @@ from mini_agent_core.session import Session
 from mini_agent_core.testing import call_reply
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import Place
 
 
@@ -119,6 +118,12 @@ def test_fork_leaves_the_old_session_as_it_was(place: Place) -> None:
     assert copy.read_bytes().startswith(before)
 
 
+def bytes_read() -> int:
+    """Return how many bytes this process has read so far; 0 where the system does not say."""
+    counters = Path("/proc/self/io")
+    return int(counters.read_text().split()[1]) if counters.exists() else 0
+
+
 @pytest.mark.parametrize("flags", [("--continue",), ("--resume", "2026"), ("--resume",)])
 def test_what_cannot_be_resumed_is_wrong_usage(place: Place, flags: tuple[str, ...]) -> None:
     place.script()
@@ -202,6 +207,25 @@ def test_listing_reads_only_the_beginning_of_each_file(place: Place) -> None:
     with path.open("ab") as file:
         file.write(b"\xff" * 1_000_000)
     assert place.run("sessions", "list").out.rstrip().endswith("hello there")
+
+
+def test_a_session_of_200_megabytes_is_listed_unread_and_gone_on_with(place: Place) -> None:
+    """S11: the list stops reading at the first reply, and going on reads the file once."""
+    path = talk(place)
+    user, reply = map(json.loads, path.read_bytes().splitlines())
+    user["text"] = "x" * 4000
+    reply["usage"]["input_tokens"] = 1000  # so that the history counts as short
+    pair = f"{json.dumps(user)}\n{json.dumps(reply)}\n".encode()
+    with path.open("ab") as file:
+        for _ in range(500):
+            file.write(pair * 100)
+    assert path.stat().st_size > 200_000_000
+    read = bytes_read()
+    assert place.run("sessions", "list").out.rstrip().endswith("hello there")
+    assert bytes_read() - read < 1_000_000
+    client = place.script("Still here.")
+    assert place.run("and now?", "--continue").out == "Still here.\n"
+    assert len(client.requests[0].messages) == 100_003
 
 
 def test_sessions_are_removed_by_name(place: Place) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from mini_agent_cli.commands.command import Command
@@ -9,16 +10,26 @@ from mini_agent_cli.commands.command import Command
 if TYPE_CHECKING:
     from mini_agent_cli.repl.conversation import Conversation
 
-_KEYS = """\
-Enter sends · Alt-Enter starts a new line · Ctrl-R searches what you said · @ completes a path
-Ctrl-C stops the agent, a second time leaves · Ctrl-D on an empty line leaves"""
+_KEYS = (
+    "Enter sends · Alt-Enter starts a new line · Ctrl-R searches what you said · @ completes paths",
+    "Ctrl-C stops the agent, a second time leaves · Ctrl-D on an empty line leaves",
+    "Ctrl-Z suspends",
+)
+_INDENT = 28
+_NARROW = 70
 
 
 async def _run(talk: Conversation, _argument: str) -> None:
+    width = talk.screen.style.width
     for command in talk.commands.values():
-        written = f"/{command.name} {command.takes}".rstrip()
-        talk.say(f"  {written:<26}{command.summary}")
-    talk.say(talk.screen.style.paint(_KEYS, "dim"))
+        written = f"  /{command.name} {command.takes}".rstrip()
+        if width < _NARROW:
+            talk.say(written)
+            talk.say(fill(command.summary, width, initial_indent="    ", subsequent_indent="    "))
+        else:
+            talk.say(f"{written:<{_INDENT}}{command.summary}")
+    for keys in _KEYS:
+        talk.say(talk.screen.style.paint(fill(keys, width), "dim"))
 
 
 COMMAND = Command("help", "show this", _run)
