@@ -169,6 +169,8 @@ class _Run:
         context: Context | None = None
         with interruptible(self.cancel):
             context = await self.policy(self.record.messages)
+            if not isinstance(context, Context):
+                raise TypeError("a context policy must return a Context")
         if context is None or self.cancel.is_set:
             return None
         for message in context.record:

@@ -24,6 +24,9 @@ if sys.platform == "win32":  # pragma: no cover  # the tests run on POSIX system
             raise
         return True
 
+    def unlock(descriptor: int) -> None:
+        """Do nothing: closing the file gives the lock up."""
+
     def holder(descriptor: int) -> str:  # noqa: ARG001  # the system does not tell
         """Return nothing: who holds the lock is unknown here."""
         return ""
@@ -38,6 +41,10 @@ else:
         except BlockingIOError:
             return False
         return True
+
+    def unlock(descriptor: int) -> None:
+        """Give the lock up, also where a forked child has inherited the open file."""
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
 
     def holder(descriptor: int) -> str:
         """Return who holds the lock, as in " (process 7)", or nothing where that is unknown."""

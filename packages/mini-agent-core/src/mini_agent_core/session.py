@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
+import stat
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mini_agent_core.errors import SessionCorrupt, SessionError, SessionLocked, SessionWriteFailed
-from mini_agent_core.file_lock import holder, try_lock
+from mini_agent_core.file_lock import holder, try_lock, unlock
 from mini_agent_core.history import Ledger, OutOfOrder
 from mini_agent_core.json_text import MAX_DEPTH, dump_line, parse_json
 from mini_agent_core.messages_json import from_json, to_json
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from mini_agent_core.messages import Message
 
+_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 _CREATE = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
 _sync = getattr(os, "fdatasync", os.fsync)
 _MAX_LINE_DEPTH = MAX_DEPTH + 8  # a message adds a few levels around what it carries
@@ -41,7 +44,8 @@ def load_session(path: Path | str) -> list[Message]:
     """
     path = Path(path)
     try:
-        data = path.read_bytes()
+        with os.fdopen(_open_file(path, _READ), "rb") as file:
+            data = file.read()
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -65,6 +69,7 @@ class Session:
         self._broken = ""
         self._warnings: list[str] = []
         self._writing = threading.Lock()
+        self._process = os.getpid()
 
     @classmethod
     def open(cls, path: Path | str) -> Session:
@@ -179,6 +184,8 @@ class Session:
         with self._writing:
             self._broken = self._broken or "the session is closed"
             if self._descriptor is not None:
+                if self._process == os.getpid():  # a forked child does not unlock its parent's
+                    unlock(self._descriptor)
                 os.close(self._descriptor)
                 self._descriptor = None
 
@@ -215,9 +222,22 @@ def _read_line(line: bytes) -> Message:
     return from_json(parse_json(line, _MAX_LINE_DEPTH))
 
 
+def _open_file(path: Path, flags: int) -> int:
+    """Open a file for its owner alone; refuse what could be read without end, or waits.
+
+    Raises:
+        OSError: it cannot be opened, or is no regular file.
+    """
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a regular file")
+    return descriptor
+
+
 def _open_locked(path: Path, flags: int) -> int:
     while True:
-        descriptor = os.open(path, flags, 0o600)
+        descriptor = _open_file(path, flags)
         if not try_lock(descriptor):
             who = holder(descriptor)
             os.close(descriptor)

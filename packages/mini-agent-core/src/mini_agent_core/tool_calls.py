@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from mini_agent_core.errors import ToolInputInvalid
 from mini_agent_core.events import ToolCallFinished, ToolCallStarted
-from mini_agent_core.interfaces import ALLOW
+from mini_agent_core.interfaces import ALLOW, Decision
 from mini_agent_core.messages import ToolMessage, ToolResult
 from mini_agent_core.results import sound_result
 from mini_agent_core.schema import check_tool_input
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from mini_agent_core.cancellation import CancelToken
-    from mini_agent_core.interfaces import BeforeToolCall, Decision, Tool
+    from mini_agent_core.interfaces import BeforeToolCall, Tool
     from mini_agent_core.messages import ToolCall
     from mini_agent_core.record import Record
 
@@ -145,6 +145,8 @@ class _Runner:
         decision: Decision | None = None
         with interruptible(self._cancel):
             decision = await self._gate(call, tool)
+            if not isinstance(decision, Decision):
+                raise TypeError("a gate must return a Decision")
         if decision is None or decision.verdict == ALLOW.verdict:
             return None  # no decision means interrupted, and the caller looks at the token
         reason = decision.reason or "no reason given"

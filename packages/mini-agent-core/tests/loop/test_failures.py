@@ -212,6 +212,34 @@ async def test_a_tool_that_returns_no_result_is_a_failure_of_the_tool() -> None:
     assert results(recorded(observer)) == {"a": "tool execution failed"}
 
 
+@pytest.mark.parametrize("answer", [None, True, "allow"])
+async def test_a_gate_that_returns_no_decision_lets_nothing_through(answer: Any) -> None:
+    tool, observer = RecordingTool(), RecordingObserver()
+    with pytest.raises(TypeError, match="a gate must return a Decision"):
+        await run_agent(
+            "go",
+            client=ScriptedClient(call_reply(call("a"), call("b"))),
+            system="s",
+            tools=[tool],
+            before_tool_call=RecordingGate(lambda _: answer),
+            observer=observer,
+        )
+    assert tool.calls == []
+    closed = "not executed after an earlier failure"
+    assert results(recorded(observer)) == {"a": closed, "b": closed}
+
+
+@pytest.mark.parametrize("answer", [None, (UserMessage("go"),)])
+async def test_a_context_policy_that_returns_no_context_is_its_callers_mistake(answer: Any) -> None:
+    async def policy(history: Sequence[Message]) -> Any:
+        return answer
+
+    client = ScriptedClient("never")
+    with pytest.raises(TypeError, match="a context policy must return a Context"):
+        await run_agent("go", client=client, system="s", context=policy)
+    assert client.requests == []
+
+
 async def test_a_tool_that_cancels_itself_is_a_failure_of_the_tool() -> None:
     observer = RecordingObserver()
     with pytest.raises(asyncio.CancelledError):
