@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mini_agent_steps import course as course_module
 from mini_agent_steps.__main__ import main
 from mini_agent_steps.arguments import parser
+from mini_agent_steps.course import BUILT_IN
+from mini_agent_steps.course_file import load_course
+from mini_agent_steps.snapshot import load_source
+from mini_agent_steps.starter import make_starter
 
 if TYPE_CHECKING:
     from conftest import Bench
@@ -218,16 +224,93 @@ def test_a_starter_is_red_and_the_solution_green(
     )
     assert steps(bench, "check", str(folder)) == 1
     said = capsys.readouterr().out
+    assert said.startswith("still as the starter has it:\n  write   agent.py: tool_results\n")
     assert "red    take-a-note" in said
     assert "green  answer-once" in said
     assert json.loads((folder / "starter.json").read_text())["step"] == "note-taking"
     for path, text in bench.source.snapshots[1].files.items():
         (folder / "step_note_taking" / path).write_text(text)
     assert steps(bench, "check", str(folder)) == 0
-    assert "3 of 3 green" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "3 of 3 green\nstep 2 is written, and it was the last\n" in said
+    assert "still" not in said
     assert steps(bench, "start", "1", str(folder)) == 64
     (folder / "step_note_taking/cli.py").unlink()
     assert steps(bench, "check", str(folder)) == 64
+
+
+def test_check_names_the_stub_that_was_reached_and_an_early_end(
+    bench: Bench, tmp_path: Path, capsys: Said
+) -> None:
+    folder = tmp_path / "mine"
+    assert steps(bench, "start", "1", str(folder)) == 0
+    readme = (folder / "README.md").read_text()
+    assert f"`mini-agent-steps --course {bench.root} check .`" in readme
+    capsys.readouterr()
+    assert steps(bench, "check", str(folder)) == 1
+    said = capsys.readouterr().out
+    assert "       write run_cli in cli.py (step 1, chapter 1)\n" in said
+    assert "never asked for" not in said
+    program = folder / "step_answer/cli.py"
+    program.write_text("import sys\n\ndef run_cli(argv):\n    sys.exit('no such flag')\n")
+    assert steps(bench, "check", str(folder)) == 1
+    assert "       it ended early: no such flag\n" in capsys.readouterr().out
+
+
+def test_a_protocols_method_is_nothing_to_write() -> None:
+    source = load_source(load_course(BUILT_IN))
+    starter = make_starter(source, source.course.steps[-1])
+    assert "write Clock.sleep" not in starter.files["agent.py"]
+    assert not any("Clock.sleep" in task.add for task in starter.tasks)
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [(["list"], "run 1"), (["start", "2", "STARTER"], "check"), (["run", "1"], "diff 1")],
+)
+def test_a_hint_holds_for_the_course_at_hand(
+    bench: Bench, tmp_path: Path, capfd: Said, words: list[str], shown: str
+) -> None:
+    assert (
+        steps(bench, *[str(tmp_path / "s") if word == "STARTER" else word for word in words]) == 0
+    )
+    assert f"mini-agent-steps --course {bench.root} {shown}" in capfd.readouterr().out
+    assert steps(bench, "run", "9") == 64
+    assert f"`mini-agent-steps --course {bench.root} list` shows them" in capfd.readouterr().err
+
+
+def test_a_hint_quotes_a_folder_with_a_space(bench: Bench, tmp_path: Path, capsys: Said) -> None:
+    folder = tmp_path / "my course"
+    assert main(["new", str(folder)]) == 0
+    assert f"mini-agent-steps --course '{folder}' run 2 " in capsys.readouterr().out
+
+
+def test_a_misspelt_command_is_told_the_nearest(capsys: Said) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--course", "list", "verfy"])
+    assert caught.value.code == 64
+    assert "there is no command 'verfy': did you mean verify?" in capsys.readouterr().err
+
+
+def test_one_is_no_plural(bench: Bench, capsys: Said) -> None:
+    assert steps(bench, "show", "1") == 0
+    assert "\n     1 line  __init__.py\n" in f"\n{capsys.readouterr().out}"
+
+
+def test_the_installed_package_says_that_the_book_is_elsewhere(bench: Bench) -> None:
+    copy = bench.root.parent / "installed"
+    shutil.copytree(Path(course_module.__file__).parent, copy / "mini_agent_steps")
+    done = subprocess.run(
+        [sys.executable, "-m", "mini_agent_steps", "docs", "--check"],
+        env={**os.environ, "PYTHONPATH": str(copy)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 64
+    assert done.stderr.startswith("mini-agent-steps: the book is not installed with this package;")
+    assert str(copy) not in done.stderr
 
 
 def test_a_closed_pager_is_no_traceback(bench: Bench) -> None:

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from mini_agent_steps.findings import did_you_mean
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -18,6 +20,8 @@ a step is named by its number or its slug; `mini-agent-steps list` shows both.
 
 class _Parser(argparse.ArgumentParser):
     """Exits with 64 on wrong usage, as the other commands of this family do."""
+
+    commands: tuple[str, ...] = ()
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -34,6 +38,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         at = words.index("--")
         words, prompt = words[:at], words[at + 1 :]
     root = parser()
+    _check_command(root, words)
     arguments = root.parse_args(words)
     if prompt and arguments.command != "run":
         root.error("only `run` takes words behind --")
@@ -41,7 +46,19 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     return arguments
 
 
-def parser() -> argparse.ArgumentParser:
+def _check_command(root: _Parser, words: Sequence[str]) -> None:
+    """Stop at an unknown command with the nearest known one."""
+    rest = iter(words)
+    for word in rest:
+        if word == "--course":
+            next(rest, None)
+        elif not word.startswith("-"):
+            if word not in root.commands:
+                root.error(f"there is no command {word!r}: {did_you_mean(word, root.commands)}")
+            return
+
+
+def parser() -> _Parser:
     """Return the parser. ``command`` names the module in `commands` that does the work."""
     root = _Parser(
         prog="mini-agent-steps",
@@ -61,6 +78,7 @@ def parser() -> argparse.ArgumentParser:
     commands = root.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     _reader(commands)
     _author(commands)
+    root.commands = tuple(commands.choices)
     return root
 
 

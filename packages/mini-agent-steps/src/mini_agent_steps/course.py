@@ -5,6 +5,7 @@ Steps are slugs everywhere else, so putting a new one in the middle is one entry
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,6 +98,11 @@ class Course:
         """The folder of the book's pages."""
         return (self.root / self.pages_folder).resolve()
 
+    def command(self, words: str) -> str:
+        """Return the command line that a reader of this course types for these words."""
+        chosen = () if self.root == BUILT_IN else ("--course", str(self.root))
+        return f"{shlex.join(['mini-agent-steps', *chosen])} {words}"
+
     def find(self, reference: str) -> Step:
         """Return the step that a reader means by a number or a slug.
 
@@ -110,7 +116,7 @@ class Course:
             last = self.steps[-1]
             raise UsageError(
                 f"there is no step {reference}: steps go from 1 to {last.number} ({last.slug});"
-                " `mini-agent-steps list` shows them"
+                f" `{self.command('list')}` shows them"
             )
         for step in self.steps:
             if step.slug == reference:

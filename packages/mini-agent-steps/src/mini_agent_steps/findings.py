@@ -46,3 +46,8 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
     if near:
         return f"did you mean {near[0]}?"
     return f"known are {', '.join(known)}" if known else "none are known"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number and its noun, with the plural's s where it belongs."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_steps.diff import BOLD, CYAN, DIM, GREEN, RED, RESET, diff_text
+from mini_agent_steps.findings import counted
 from mini_agent_steps.proof.observation import blocks_of, text_of
 
 if TYPE_CHECKING:
@@ -44,18 +45,14 @@ def wire(seen: Observation, paint: Painter) -> Iterator[str]:
     for number, request in enumerate(seen.requests, 1):
         count = len(request.messages)
         track = "" if request.track in {None, "main"} else f" · track {request.track}"
-        tools = f" · {_count(len(request.tools), 'tool')}" if request.tools else ""
-        yield paint(f"request {number}{track} · {_count(count, 'message')}{tools}", BOLD)
+        tools = f" · {counted(len(request.tools), 'tool')}" if request.tools else ""
+        yield paint(f"request {number}{track} · {counted(count, 'message')}{tools}", BOLD)
         new = request.messages[sent.get(request.track, 0) :] or request.messages[-1:]
         sent[request.track] = count + 1
         for message in new:
             if message.get("role") == "user":
                 yield from _user(message, paint)
         yield from _reply(request, paint)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _user(message: Mapping[str, Any], paint: Painter) -> Iterator[str]:
@@ -85,7 +82,7 @@ def _labelled(label: str, text: str, paint: Painter, *codes: str) -> Iterator[st
     lines = text.splitlines() or [""]
     if len(lines) > LONGEST:
         rest = len(lines) - LONGEST + 1
-        lines = [*lines[: LONGEST - 1], f"… {rest} more lines"]
+        lines = [*lines[: LONGEST - 1], f"… {counted(rest, 'more line')}"]
     for at, line in enumerate(lines):
         lead = f"  {label:<7} " if at == 0 else " " * 10
         yield (paint(lead, *codes) + line).rstrip()
@@ -103,4 +100,4 @@ def changes(before: Mapping[str, str], after: Mapping[str, str], paint: Painter)
         for line in shown[: 2 * LONGEST]:
             yield "  " + paint(line, {"+": GREEN, "-": RED}.get(line[0], DIM)).rstrip()
         if len(shown) > 2 * LONGEST:
-            yield f"  … {len(shown) - 2 * LONGEST} more lines"
+            yield f"  … {counted(len(shown) - 2 * LONGEST, 'more line')}"

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import ast
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mini_agent_steps.build import write_if_different
+from mini_agent_steps.course import BUILT_IN
 from mini_agent_steps.findings import UsageError
 from mini_agent_steps.symbols import Symbol, symbols
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from mini_agent_steps.course import Course, Step
@@ -66,17 +68,23 @@ def _start_file(path: str, old: str | None, new: str, step: Step) -> tuple[str, 
     # From the last to the first, so that the earlier line numbers stay true.
     for item in reversed(_functions(new)):
         code = _code(new, item)
-        if old_code.get(item.name) == code:
+        if old_code.get(item.name) == code or _says_all(item):
             continue
         if item.name in old_code:
             change.append(item.name)
             replacement = old_code[item.name]
         else:
             add.append(item.name)
-            replacement = _stub(new, item, step)
+            replacement = _stub(path, new, item, step)
         lines[item.start - 1 : item.end] = replacement
     text = "".join(line + "\n" for line in lines)
     return text, Task(path, tuple(reversed(add)), tuple(reversed(change)))
+
+
+def _says_all(item: Symbol) -> bool:
+    """Whether a function is its signature and docstring, and has nothing to be written."""
+    assert isinstance(item.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    return len(item.node.body) == 1 and ast.get_docstring(item.node) is not None
 
 
 def _functions(text: str) -> list[Symbol]:
@@ -91,7 +99,7 @@ def _code(text: str, item: Symbol) -> list[str]:
     return text.splitlines()[item.start - 1 : item.end]
 
 
-def _stub(text: str, item: Symbol, step: Step) -> list[str]:
+def _stub(path: str, text: str, item: Symbol, step: Step) -> list[str]:
     """A function's decorators, signature and docstring, and a body that says it is to write."""
     node = item.node
     assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
@@ -101,7 +109,15 @@ def _stub(text: str, item: Symbol, step: Step) -> list[str]:
     body_start = (first.end_lineno or first.lineno) + 1 if documented else first.lineno
     indent = " " * first.col_offset
     stub = lines[item.start - 1 : body_start - 1]
-    return [*stub, f'{indent}raise NotImplementedError("write me: step {step.slug}")']
+    message = f"write {item.name} in {path} (step {step.number}, chapter {step.chapter})"
+    return [*stub, f'{indent}raise NotImplementedError("{message}")']
+
+
+def task_lines(tasks: Iterable[Task]) -> Iterator[str]:
+    """Say what is to do, one function a line."""
+    for task in tasks:
+        yield from (f"  write   {task.file}: {name}" for name in task.add)
+        yield from (f"  change  {task.file}: {name}" for name in task.change)
 
 
 def write_starter(source: Source, step: Step, folder: Path) -> Starter:
@@ -117,11 +133,13 @@ def write_starter(source: Source, step: Step, folder: Path) -> Starter:
         write_if_different(folder / step.package / path, text)
     note = {"step": step.slug, "course": source.course.title}
     write_if_different(folder / NOTE, json.dumps(note, indent=2) + "\n")
-    write_if_different(folder / "README.md", _readme(starter, step))
+    write_if_different(folder / "README.md", _readme(starter, step, source.course))
     return starter
 
 
-def _readme(starter: Starter, step: Step) -> str:
+def _readme(starter: Starter, step: Step, course: Course) -> str:
+    if course.root != BUILT_IN:  # the reader stands in the starter's folder, not in ours
+        course = replace(course, root=course.root.resolve())
     lines = [f"# Step {step.number}: {step.title}", "", f"To write: {step.adds}.", ""]
     for task in starter.tasks:
         parts = []
@@ -133,10 +151,33 @@ def _readme(starter: Starter, step: Step) -> str:
             lines.append(f"- `{step.package}/{task.file}`: {'; '.join(parts)}")
     lines += [
         "",
-        "Check what you have with `mini-agent-steps check .`; it is red until it is written.",
-        f"The solution is `mini-agent-steps diff {step.number}`.",
+        f"Each stub's docstring says what it must do; chapter {step.chapter} of the book, why.",
+        f"Check what you have with `{course.command('check .')}`: it says what is still to be",
+        "written, and is red until all of it is.",
+        f"The solution is `{course.command(f'diff {step.number}')}`.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def left_to_do(starter: Starter, folder: Path) -> list[Task]:
+    """Return the tasks of which nothing is done: functions that stand as the starter has them.
+
+    ``folder`` is the reader's package. A file that is gone or is not Python has none left.
+    """
+    left = []
+    for task in starter.tasks:
+        given = starter.files[task.file]
+        try:
+            own = (folder / task.file).read_text("utf-8")
+            known = {item.name: _code(own, item) for item in _functions(own)}
+        except (OSError, UnicodeDecodeError, SyntaxError):
+            continue
+        same = {i.name for i in _functions(given) if known.get(i.name) == _code(given, i)}
+        add = tuple(name for name in task.add if name in same)
+        change = tuple(name for name in task.change if name in same)
+        if add or change:
+            left.append(Task(task.file, add, change))
+    return left
 
 
 def step_of_folder(course: Course, folder: Path) -> Step:
@@ -149,7 +190,7 @@ def step_of_folder(course: Course, folder: Path) -> Step:
         slug = json.loads((folder / NOTE).read_text("utf-8"))["step"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(
-            f"{folder} is no starter's folder: it has no {NOTE};"
-            " `mini-agent-steps start STEP FOLDER` makes one"
+            f"{folder} is no starter's folder: it has no {NOTE} to be read;"
+            f" `{course.command('start STEP FOLDER')}` makes one"
         ) from error
     return course.find(str(slug))

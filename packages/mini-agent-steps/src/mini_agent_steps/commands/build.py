@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mini_agent_steps import build
 from mini_agent_steps.commands import course_of
+from mini_agent_steps.findings import counted
 from mini_agent_steps.snapshot import load_source
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     files = sum(len(item.snapshot.files) for item in built)
     written = sum(item.written for item in built)
     print(
-        f"build: {len(built)} snapshots, {files} files, {written} written,"
+        f"build: {counted(len(built), 'snapshot')}, {counted(files, 'file')}, {written} written,"
         f" in {seconds:.2f} s, below {where}"
     )
     return 0

@@ -2,46 +2,100 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mini_agent_steps.build import Built
 from mini_agent_steps.commands import course_of
-from mini_agent_steps.findings import UsageError
+from mini_agent_steps.findings import UsageError, counted
+from mini_agent_steps.proof.observation import results_of
 from mini_agent_steps.proof.scenario_file import load_scenarios
 from mini_agent_steps.snapshot import load_source
-from mini_agent_steps.starter import step_of_folder
+from mini_agent_steps.starter import left_to_do, make_starter, step_of_folder, task_lines
 
 if TYPE_CHECKING:
     import argparse
 
+    from mini_agent_steps.course import Course, Step
+    from mini_agent_steps.proof.cell import Cell
+    from mini_agent_steps.proof.host import Host
+    from mini_agent_steps.proof.observation import Observation
+
+_STUB = re.compile(r"write \S+ in \S+ \(step \d+, chapter \d+\)")
+
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print each scenario green or red, the newest first; 0 if all are green."""
+    """Say what is still to be written, then each scenario green or red, the newest first."""
     course = course_of(arguments)
     folder = arguments.folder.resolve()
     step = step_of_folder(course, folder)
     if not (folder / step.package / "cli.py").is_file():
         raise UsageError(f"{folder / step.package} has no cli.py; the starter came with one")
-    built = Built(load_source(course).snapshots[step.index], folder, 0)
+    source = load_source(course)
+    built = Built(source.snapshots[step.index], folder, 0)
     scenarios = [item for item in load_scenarios(course) if item.holds_for(step)]
     scenarios.sort(key=lambda item: (-item.first, item.name))
+    left = left_to_do(make_starter(source, step), folder / step.package)
+    if left:
+        print("still as the starter has it:")
+        print("\n".join([*task_lines(left), ""]))
 
     from mini_agent_steps.proof.cell import Cell
     from mini_agent_steps.proof.host import Host
-    from mini_agent_steps.proof.matrix import run_in_scratch
     from mini_agent_steps.proof.warm import warm_up
 
     warm_up()
     red = 0
     with Host() as host:
         for scenario in scenarios:
-            result = run_in_scratch(Cell(scenario, built), host)
-            print(f"{'red  ' if result.complaints else 'green'}  {scenario.name}: {scenario.title}")
-            if result.complaints:
+            reason = _why_red(Cell(scenario, built), host)
+            print(f"{'green' if reason is None else 'red  '}  {scenario.name}: {scenario.title}")
+            if reason is not None:
                 red += 1
-                lines = result.complaints[0].splitlines() or [""]
-                print(f"       {lines[0]}")
+                print(f"       {reason}")
     print(f"\n{len(scenarios) - red} of {len(scenarios)} green")
     if not red:
-        print(f"step {step.number} is written; next: mini-agent-steps start {step.number + 1} …")
+        print(_next(course, step))
+    elif left:
+        number = sum(len(task.add) + len(task.change) for task in left)
+        print(f"{counted(number, 'function')} to write or change; chapter {step.chapter} says why")
     return 1 if red else 0
+
+
+def _why_red(cell: Cell, host: Host) -> str | None:
+    """The reason that helps most: a stub that was reached, an early end, the first complaint."""
+    from mini_agent_steps.proof.cell import observe, prepare
+    from mini_agent_steps.proof.expectations import complaints
+
+    scratch = Path(tempfile.mkdtemp(prefix="mini-agent-check-"))
+    try:
+        folders = prepare(scratch, cell.scenario)
+        seen = observe(cell, host, folders)
+        found = complaints(cell.scenario, seen, folders.tokens)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    if not found:
+        return None
+    stub = _STUB.search(_said(seen))
+    if stub:
+        return stub[0]
+    wanted = cell.scenario.expect.get("exitCodes", [0] * len(cell.scenario.runs))
+    if list(seen.exit_codes) != wanted and seen.stderr.strip():
+        return f"it ended early: {seen.stderr.strip().splitlines()[-1]}"
+    return (found[0].splitlines() or [""])[0]
+
+
+def _said(seen: Observation) -> str:
+    """Everything in which an exception's text can have ended up."""
+    results = [result.content for result in results_of(seen.requests)]
+    return "\n".join([*seen.problems, seen.stderr, seen.stdout, *results])
+
+
+def _next(course: Course, step: Step) -> str:
+    if step is course.steps[-1]:
+        return f"step {step.number} is written, and it was the last"
+    following = course.command(f"start {step.number + 1} FOLDER")
+    return f"step {step.number} is written; next: {following}"

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from mini_agent_steps.commands import course_of
+from mini_agent_steps.findings import counted
 from mini_agent_steps.lint import lint_course
 
 if TYPE_CHECKING:
@@ -21,6 +22,5 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"lint: {figure}")
     for tool in report.missing_tools:
         print(f"lint: {tool} is not installed, so its rules were NOT checked")
-    count = len(report.findings)
-    print(f"lint: {count} finding{'' if count == 1 else 's'}")
+    print(f"lint: {counted(len(report.findings), 'finding')}")
     return 1 if report.findings else 0

@@ -17,6 +17,9 @@ def run(arguments: argparse.Namespace) -> int:
     print(course.title)
     for step in course.steps:
         print(f"{step.number:>3}  {step.slug:<{width}}  chapter {step.chapter:<2}  {step.adds}")
-    print("\nmini-agent-steps run 1      runs the first step, no key needed")
-    print("mini-agent-steps diff 2     shows what the second adds")
+    if course.text_chapters:
+        chapters = ", ".join(str(chapter) for chapter in course.text_chapters)
+        print(f"     chapters of text, without a step: {chapters}")
+    print(f"\n{course.command('run 1')}      runs the first step, no key needed")
+    print(f"{course.command('diff 1')}     shows what it is made of")
     return 0

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mini_agent_steps.course_file import load_course
 from mini_agent_steps.findings import UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ def run(arguments: argparse.Namespace) -> int:
     ignored = shutil.ignore_patterns("__pycache__", ".*_cache")
     shutil.copytree(TEMPLATE, folder, ignore=ignored, dirs_exist_ok=True)
     print(f"a course of two steps, one source, three scenarios: {folder}\n")
-    lead = f"mini-agent-steps --course {folder}"
+    course = load_course(folder)
+    width = len(course.command("selfcheck"))
     for command, what in (
         ("run 2", "run its second step, no key needed"),
         ("lint", "check every rule"),
@@ -30,5 +32,5 @@ def run(arguments: argparse.Namespace) -> int:
         ("docs", "fill the pages' generated blocks"),
         ("selfcheck", "break it on purpose"),
     ):
-        print(f"  {lead} {command:<10} {what}")
+        print(f"  {course.command(command):<{width}}  {what}")
     return 0

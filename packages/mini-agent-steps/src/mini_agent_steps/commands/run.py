@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"scenario {scenario.name}: {scenario.title}")
     print("(a scripted model, a dummy key, a scratch folder; everything else is real)\n")
     sys.stdout.flush()
-    return _demo(built, scenario)
+    return _demo(course, built, scenario)
 
 
 def _scenario(course: Course, step: Step, name: str) -> Scenario:
@@ -63,7 +63,7 @@ def _asked(scenario: Scenario, prompt: str) -> Scenario:
     return replace(scenario, runs=(Run((prompt,)),))
 
 
-def _demo(built: Built, scenario: Scenario) -> int:
+def _demo(course: Course, built: Built, scenario: Scenario) -> int:
     from mini_agent_steps.proof.cell import Cell, observe, prepare
     from mini_agent_steps.proof.expectations import complaints
     from mini_agent_steps.proof.host import Host
@@ -104,6 +104,6 @@ def _demo(built: Built, scenario: Scenario) -> int:
         return 1
     print(paint(f"\nas promised; the event log of this run had {len(seen.requests)} requests", DIM))
     step = built.snapshot.step
-    print(paint(f"next: mini-agent-steps diff {step.number}", DIM))
+    print(paint("next: " + course.command(f"diff {step.number}"), DIM))
     shutil.rmtree(scratch, ignore_errors=True)
     return 0

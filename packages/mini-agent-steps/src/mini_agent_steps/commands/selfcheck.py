@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mini_agent_steps.build import build
 from mini_agent_steps.commands import course_of, jobs_for
-from mini_agent_steps.findings import CourseError, UsageError, did_you_mean
+from mini_agent_steps.findings import CourseError, UsageError, counted, did_you_mean
 from mini_agent_steps.mutation.generated import generate
 from mini_agent_steps.mutation.written import read_mutants
 from mini_agent_steps.proof.scenario_file import load_scenarios
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     whole = not arguments.written and not arguments.mutant
     rest = [item for item in verdicts if not item.mutant.cells]
     good &= _report_generated(rest, listed.equivalents, generated, whole=whole)
-    print(f"selfcheck: {time.perf_counter() - started:.1f} s, {jobs} jobs")
+    print(f"selfcheck: {time.perf_counter() - started:.1f} s, {counted(jobs, 'job')}")
     return 0 if good else 1
 
 

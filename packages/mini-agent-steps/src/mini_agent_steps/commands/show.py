@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mini_agent_steps.commands import course_of
-from mini_agent_steps.findings import UsageError, did_you_mean
+from mini_agent_steps.findings import UsageError, counted, did_you_mean
 from mini_agent_steps.snapshot import load_source
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def run(arguments: argparse.Namespace) -> int:
     files = load_source(course).snapshots[step.index].files
     if arguments.file is None:
         for path, text in files.items():
-            print(f"{len(text.splitlines()):>5} lines  {path}")
+            print(f"{counted(len(text.splitlines()), 'line'):>11}  {path}")
         return 0
     if arguments.file not in files:
         near = did_you_mean(arguments.file, list(files))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from mini_agent_steps.commands import course_of
 from mini_agent_steps.snapshot import load_source
-from mini_agent_steps.starter import write_starter
+from mini_agent_steps.starter import task_lines, write_starter
 
 if TYPE_CHECKING:
     import argparse
@@ -18,11 +19,8 @@ def run(arguments: argparse.Namespace) -> int:
     step = course.find(arguments.step)
     starter = write_starter(load_source(course), step, arguments.folder)
     print(f"step {step.number} · {step.slug}: {step.adds}\n")
-    for task in starter.tasks:
-        for name in task.add:
-            print(f"  write   {task.file}: {name}")
-        for name in task.change:
-            print(f"  change  {task.file}: {name}")
+    for line in task_lines(starter.tasks):
+        print(line)
     print(f"\nyour code: {arguments.folder / step.package}")
-    print(f"your checks: mini-agent-steps check {arguments.folder}")
+    print("your checks: " + course.command(shlex.join(["check", str(arguments.folder)])))
     return 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mini_agent_steps.build import build
 from mini_agent_steps.commands import course_of, jobs_for
-from mini_agent_steps.findings import UsageError, did_you_mean
+from mini_agent_steps.findings import UsageError, counted, did_you_mean
 from mini_agent_steps.proof.scenario_file import load_scenarios
 from mini_agent_steps.snapshot import load_source
 
@@ -46,10 +46,10 @@ def run(arguments: argparse.Namespace) -> int:
     result = run_matrix(cells, expected, jobs=jobs, report=_report)
     seconds = time.perf_counter() - started
     print(
-        f"verify: {len(wanted)} steps, {len(scenarios)} scenarios,"
+        f"verify: {counted(len(wanted), 'step')}, {counted(len(scenarios), 'scenario')},"
         f" cells expected {result.expected}, run {len(result.results)},"
         f" failed {len(result.failed)}"
-        f" ({seconds:.1f} s, {imported:.1f} s of it the SDK's import; {jobs} jobs)"
+        f" ({seconds:.1f} s, {imported:.1f} s of it the SDK's import; {counted(jobs, 'job')})"
     )
     if not result.complete:
         print("verify: the cells that ran are not those that had to", file=sys.stderr)

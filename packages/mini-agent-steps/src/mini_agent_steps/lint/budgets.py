@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mini_agent_steps.diff import diff_snapshots
-from mini_agent_steps.findings import Finding
+from mini_agent_steps.findings import Finding, counted
 
 if TYPE_CHECKING:
     from mini_agent_steps.snapshot import Source
@@ -31,7 +31,8 @@ def check(source: Source) -> list[Finding]:
                 Finding(
                     "course.toml",
                     _step_line(source, step.slug),
-                    f"step {step.slug!r} adds {added} lines, more than {course.max_added}",
+                    f"step {step.slug!r} adds {counted(added, 'line')},"
+                    f" more than {course.max_added}",
                     "move a part of it to a step of its own, or raise max_added",
                 )
             )

@@ -31,8 +31,8 @@ def check(source: Source) -> list[Finding]:
                         f"canonical/{path}",
                         _origin(file, line),
                         f"step {snapshot.step.slug!r} does not parse: {reason}",
-                        "see `mini-agent-steps show` of this step and file; put the markers around"
-                        " whole statements",
+                        f"see `{source.course.command(f'show {snapshot.step.slug} {path}')}`;"
+                        " put the markers around whole statements",
                     )
                 )
         if len(trees) == len(snapshot.sliced):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mini_agent_steps.diff import FileDiff, Hunk, diff_snapshots, diff_text
-from mini_agent_steps.findings import did_you_mean
+from mini_agent_steps.findings import counted, did_you_mean
 from mini_agent_steps.symbols import symbols
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Renderer:
             self.shown[step.slug, path].update(range(start, end + 1))
             added += len(changed.intersection(range(start, end + 1)))
             parts.append(textwrap.dedent("\n".join(lines[start - 1 : end])))
-        note = f"{added} lines new here" if added != 1 else "1 line new here"
+        note = f"{counted(added, 'line')} new here"
         crumb = " · ".join([f"`{path}`", *title, note if added else "as before"])
         language = "python" if path.endswith(".py") else ""
         return f"*{crumb}*\n\n```{language}\n" + "\n\n\n".join(parts) + "\n```"
@@ -161,9 +161,9 @@ class Renderer:
             change = ""
             if diff is not None:
                 change = "  new" if diff.is_new else f"  +{diff.added} -{diff.removed}"
-            rows.append(f"{path:<{width}}  {len(text.splitlines()):>4} lines{change}")
+            rows.append(f"{path:<{width}}  {counted(len(text.splitlines()), 'line'):>10}{change}")
         total = sum(len(text.splitlines()) for text in after.files.values())
-        rows.append(f"{'all':<{width}}  {total:>4} lines")
+        rows.append(f"{'all':<{width}}  {counted(total, 'line'):>10}")
         return "```text\n" + "\n".join(rows) + "\n```"
 
 
@@ -184,11 +184,7 @@ def _is_in(symbol: str, name: str) -> bool:
 def _diff_text(diff: FileDiff, hunks: tuple[Hunk, ...]) -> str:
     added = sum(line.startswith("+") and line != "+" for hunk in hunks for line in hunk.lines)
     removed = sum(line.startswith("-") and line != "-" for hunk in hunks for line in hunk.lines)
-    what = (
-        f"new, {added} line{'' if added == 1 else 's'}"
-        if diff.is_new
-        else f"adds {added}, replaces {removed}"
-    )
+    what = f"new, {counted(added, 'line')}" if diff.is_new else f"adds {added}, replaces {removed}"
     if diff.is_new:
         body = "\n".join(line[1:] for hunk in hunks for line in hunk.lines)
         language = "python" if diff.path.endswith(".py") else ""

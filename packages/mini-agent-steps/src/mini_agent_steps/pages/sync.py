@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mini_agent_steps.build import write_if_different
 from mini_agent_steps.diff import diff_snapshots
-from mini_agent_steps.findings import Finding
+from mini_agent_steps.findings import Finding, counted
 from mini_agent_steps.pages.blocks import Block, Page, fill, read_page
 from mini_agent_steps.pages.render import BlockError, Renderer, Shown
 
@@ -122,7 +122,7 @@ def unshown(source: Source, shown: Shown, chapters: dict[int, Path]) -> list[Fin
                     Finding(
                         chapters[step.chapter].name,
                         1,
-                        f"{len(hidden)} added lines of {diff.path} are nowhere shown, first"
+                        f"{counted(len(hidden), 'added line')} of {diff.path} nowhere shown, first"
                         f" {hidden[0]}: {text!r}",
                         f"add `<!-- @diff step={step.slug} file={diff.path} -->`, or list the"
                         " file in [[shown_whole]]",

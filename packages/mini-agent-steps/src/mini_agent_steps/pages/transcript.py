@@ -61,7 +61,7 @@ class Transcripts:
             shutil.rmtree(scratch, ignore_errors=True)
         if found:
             what = f"scenario {name!r} is red at step {step.slug!r}: {found[0]}"
-            raise BlockError(what, "run `mini-agent-steps verify`")
+            raise BlockError(what, f"run `{self._source.course.command('verify')}`")
         starts = [
             command_line(step.package, fill_in(list(run.argv), folders.tokens))
             for run in scenario.runs

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mini_agent_steps.findings import Finding, UsageError
+from mini_agent_steps.findings import Finding, UsageError, counted
 from mini_agent_steps.proof.cell import Cell
 from mini_agent_steps.proof.forked import Lost, run_forked
 from mini_agent_steps.proof.host import Host
@@ -85,7 +85,9 @@ def uncovered(
     lines = sum(
         len(path.text.splitlines()) for one in built for path in one.snapshot.sliced.values()
     )
-    figure = f"{len(built)} snapshots, {lines} lines, {len(findings)} not covered"
+    figure = (
+        f"{counted(len(built), 'snapshot')}, {counted(lines, 'line')}, {len(findings)} not covered"
+    )
     return findings, f"{figure}, {len(used)} excused with a reason"
 
 

@@ -1,6 +1,6 @@
 """The loop: ask the model, run the tools it calls, hand back the results, repeat."""
 
-import json  # @step >=system-prompt
+import json
 import time  # @step >=autonomy
 from collections.abc import Callable  # @step >=system-prompt
 from dataclasses import dataclass
@@ -174,7 +174,7 @@ class Agent:
         # @step >=system-prompt
         self.event_sink("tool", f"{call.name} {json.dumps(call.input)}")
         # @else
-        # | print(f"[tool] {call.name} {call.input}")
+        # | print(f"[tool] {call.name} {json.dumps(call.input)}")
         # @endstep
         # @step >=tools
         try:
