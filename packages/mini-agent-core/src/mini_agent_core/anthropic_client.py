@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import time
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
@@ -69,7 +70,8 @@ class AnthropicClient:
     Args:
         model: the model's id.
         api_key: the credential. It appears in no error and no event.
-        base_url: where the service is, if not at its usual place; without ``/v1``.
+        base_url: where the service is, without ``/v1``; None leaves it to the SDK, which looks
+            at ``ANTHROPIC_BASE_URL`` and knows the usual place.
         max_tokens: the most a reply may hold, thinking included.
         max_retries: how often a request that may pass is asked again; 0 for never.
         idle_timeout: the longest silence of the connection, in seconds.
@@ -223,7 +225,7 @@ class AnthropicClient:
             return _Failure(ModelConnectionError(silence), may_pass=True)
         if isinstance(error, anthropic.APIConnectionError | httpx2.HTTPError):
             reason = self._redact(_root_of(error))
-            where = self._base_url or "the service"
+            where = _shown(self._base_url) if self._base_url else "the service"
             lost = ModelConnectionError(f"the connection to {where} failed: {reason}")
             return _Failure(lost, may_pass=True)
         if isinstance(error, UnicodeDecodeError):
@@ -256,13 +258,19 @@ def _check_settings(
     if not api_key.isascii() or not api_key.isprintable() or " " in api_key:
         raise ConfigurationError("the API key holds a blank or another character no key has")
     if base_url is not None and not base_url.startswith(("http://", "https://")):
-        raise ConfigurationError(f"the base URL must begin with http:// or https://: {base_url}")
+        shown = _shown(base_url)
+        raise ConfigurationError(f"the base URL must begin with http:// or https://: {shown}")
     if max_tokens < 1:
         raise ConfigurationError(f"max_tokens must be at least 1, not {max_tokens}")
     if max_retries < 0:
         raise ConfigurationError(f"max_retries must not be negative: {max_retries}")
     if not idle_timeout > 0:
         raise ConfigurationError(f"idle_timeout must be more than 0 seconds, not {idle_timeout}")
+
+
+def _shown(url: str) -> str:
+    """Return the address without a name and password in it."""
+    return re.sub(r"(//|^)[^/?#]*@", r"\1", url)
 
 
 def _too_long_a_wait(error: ModelError, delay: float) -> ModelError:

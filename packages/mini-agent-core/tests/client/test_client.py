@@ -434,6 +434,21 @@ async def test_a_refused_connection_names_the_address_and_the_reason() -> None:
     assert raised.value.__cause__ is raised.value.__context__ is None
 
 
+async def test_a_password_in_the_address_is_in_no_error() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        host = f"127.0.0.1:{unused.getsockname()[1]}"
+        client = AnthropicClient(
+            model=MODEL, api_key=KEY, base_url=f"http://me:hush@{host}/x", max_retries=0
+        )
+        with pytest.raises(ModelConnectionError) as raised:
+            await run_agent("go", client=client, system="s")
+        await client.close()
+    assert str(raised.value) == f"the connection to http://{host}/x failed: Connection refused"
+    with pytest.raises(ConfigurationError, match=r"https://: host/x$"):
+        AnthropicClient(model=MODEL, api_key=KEY, base_url="me:hush@host/x")
+
+
 async def test_an_unknown_model_is_the_services_to_refuse(anthropic_mock: Any) -> None:
     anthropic_mock.script([OK])
     outcome = await run(anthropic_mock, model="claude-nope")
