@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from typing import Any
 
 import httpx2
@@ -217,3 +217,19 @@ def test_a_stall_without_any_timeout_waits_until_it_is_cancelled(make: Make) -> 
 
     asyncio.run(main())
     assert run.requests[0].outcome == "hold"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
+async def test_replies_take_their_time_on_either_event_loop(anyio_backend: str) -> None:
+    turns = [
+        {"chunks": ["a", {"text": "b", "delay": 0.001}]},
+        {"text": "c", "fault": {"kind": "stall"}},
+    ]
+    run = Run(Engine(Scenario.parse(turns)))
+    with closing(run.engine):
+        async with async_client(run) as http:
+            reply = await http.post(URL, json=BODY)
+            assert reply.text.count("text_delta") == 2
+            with pytest.raises(httpx2.ReadTimeout):
+                await http.post(URL, json=BODY, timeout=0.001)

@@ -6,11 +6,12 @@ when the client reads on. Faults surface as the exceptions a socket would cause.
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
+import anyio  # which httpx2 is built on: the client may run on trio as well as on asyncio
 import httpx2
 
+from mini_agent_mock.clock import SystemClock
 from mini_agent_mock.edges.patience import answer_patiently
 from mini_agent_mock.http import HttpRequest, HttpResponse
 
@@ -35,7 +36,7 @@ class AsyncMockTransport(httpx2.AsyncBaseTransport):
         """Answer one request. Raises the `httpx2` exception of a fault before the headers."""
         engine = self._run.engine
         taken = _taken(request, await request.aread())
-        response = await answer_patiently(engine, taken, pause=0)
+        response = await answer_patiently(engine, taken, pause=0, sleep=anyio.sleep)
         budget = _read_timeout(request)
         try:
             await _sleep(engine.clock, response.before_headers, budget)
@@ -112,9 +113,16 @@ async def _sleep(clock: Clock, seconds: float, budget: float | None) -> None:
     if not seconds:
         return
     if budget is not None and seconds > budget:
-        await clock.sleep(budget)
+        await _rest(clock, budget)
         raise httpx2.ReadTimeout("The read operation timed out")
-    await clock.sleep(seconds)
+    await _rest(clock, seconds)
+
+
+async def _rest(clock: Clock, seconds: float) -> None:
+    if isinstance(clock, SystemClock):
+        await anyio.sleep(seconds)
+    else:
+        await clock.sleep(seconds)
 
 
 def _sleep_sync(clock: Clock, seconds: float, budget: float | None) -> None:
@@ -141,9 +149,9 @@ class _AsyncBody(httpx2.AsyncByteStream):
             yield _leaving(response, index)
         if response.ending == "hold":
             if self._budget is None:
-                await asyncio.Event().wait()
+                await anyio.sleep_forever()
             else:
-                await self._clock.sleep(self._budget)
+                await _rest(self._clock, self._budget)
             _ended(response, "hold")
             raise httpx2.ReadTimeout("The read operation timed out")
         _ended(response, response.ending)
