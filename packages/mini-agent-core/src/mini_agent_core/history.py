@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from mini_agent_core.messages import AssistantMessage, Message, SummaryMessage, ToolMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from mini_agent_core.messages import ToolCall
 
@@ -75,12 +75,3 @@ class Ledger:
             raise OutOfOrder(self._count, "a tool call's id is used twice")
         self._used |= ids
         self._open = {call.id: call for call in calls}
-
-
-def open_calls(history: Sequence[Message]) -> tuple[ToolCall, ...]:
-    """Return the calls at the history's end that have no result, in order.
-
-    Raises:
-        OutOfOrder: if the history is not well formed before its end.
-    """
-    return Ledger(history).open_calls

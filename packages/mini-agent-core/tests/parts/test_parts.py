@@ -22,7 +22,7 @@ from mini_agent_core import (
     ToolResult,
     UserMessage,
 )
-from mini_agent_core.history import Ledger, OutOfOrder, open_calls
+from mini_agent_core.history import Ledger, OutOfOrder
 from mini_agent_core.json_text import (
     MAX_DEPTH,
     dump_line,
@@ -183,11 +183,6 @@ def test_a_ledger_knows_the_open_calls_and_stays_as_it_was_when_it_refuses() -> 
     ledger.add(ToolMessage("a", ToolResult("")))
     assert ledger.open_calls == ()
     assert ledger.used_ids == {"a", "b"}
-
-
-def test_the_open_calls_of_a_history_are_those_at_its_end() -> None:
-    assert open_calls([]) == ()
-    assert [call.id for call in open_calls([call_reply(ToolCall("a", "t", {}))])] == ["a"]
 
 
 TEXT = st.text(st.characters(codec=None, exclude_categories=[]), max_size=20)
