@@ -69,9 +69,12 @@ def test_a_typo_in_a_file_names_the_file_the_test_and_nothing_of_ours(
 
     def test_by_hand(anthropic_mock):
         anthropic_mock.load("bad.json")
+
+    def test_mixed_up(anthropic_mock):
+        anthropic_mock.script("bad.json")
     """,
         errors=4,
-        failed=1,
+        failed=2,
     )
     assert "bad.json: turns[0]: unknown key 'txt'; did you mean 'text'?" in shown
     assert "\ntest_it.py:16: test_marked\n" in shown
@@ -79,6 +82,7 @@ def test_a_typo_in_a_file_names_the_file_the_test_and_nothing_of_ours(
     assert "anthropic_scenario takes one argument: the scenario file\n\ntest_it.py:22: " in shown
     assert "anthropic_scenario is given twice\n\ntest_it.py:25: test_twice\n" in shown
     assert '>       anthropic_mock.load("bad.json")' in shown
+    assert "a file is played by `load`, not by `script`: bad.json" in shown
 
 
 def test_an_account_ends_with_the_test_s_place(pytester: pytest.Pytester) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock.edges.runs import Run
@@ -47,6 +48,8 @@ class ScriptedRun(Run):
         when what came before did not go as scripted.
         """
         __tracebackhide__ = True
+        if isinstance(scenario, (str, PurePath)):
+            raise ScenarioError(f"a file is played by `load`, not by `script`: {scenario}")
         try:
             parsed = Scenario.parse(scenario, source="the test's script")
         except ScenarioError as error:
