@@ -200,6 +200,14 @@ def conformance(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def fuzz(session: nox.Session) -> None:
+    """Twenty times as many requests of every shape, whole and spoiled, as the mock's tests make."""
+    sync_package(session, "mock")
+    tests = "packages/mini-agent-mock/tests/fuzz"
+    session.run("pytest", tests, *session.posargs, env={"FUZZ_ROUNDS": "20"})
+
+
+@nox.session(default=False)
 def clients(session: nox.Session) -> None:
     """Real clients of the Messages API, from PyPI and npm, against the mock."""
     sync_everything(session)
