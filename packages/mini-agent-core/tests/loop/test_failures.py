@@ -215,7 +215,7 @@ async def test_a_tool_that_returns_no_result_is_a_failure_of_the_tool() -> None:
 @pytest.mark.parametrize("answer", [None, True, "allow"])
 async def test_a_gate_that_returns_no_decision_lets_nothing_through(answer: Any) -> None:
     tool, observer = RecordingTool(), RecordingObserver()
-    with pytest.raises(TypeError, match="a gate must return a Decision"):
+    with pytest.raises(TypeError, match="^a gate must return a Decision$"):
         await run_agent(
             "go",
             client=ScriptedClient(call_reply(call("a"), call("b"))),
@@ -235,7 +235,7 @@ async def test_a_context_policy_that_returns_no_context_is_its_callers_mistake(a
         return answer
 
     client = ScriptedClient("never")
-    with pytest.raises(TypeError, match="a context policy must return a Context"):
+    with pytest.raises(TypeError, match="^a context policy must return a Context$"):
         await run_agent("go", client=client, system="s", context=policy)
     assert client.requests == []
 

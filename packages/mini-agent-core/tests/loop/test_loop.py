@@ -299,7 +299,8 @@ async def test_read_only_neighbours_run_together_and_their_results_keep_the_call
 
     class Slow(RecordingTool):
         async def run(self, tool_input: Any, cancel: CancelToken) -> ToolResult:
-            await release.wait()  # set by its neighbour: would hang if they did not overlap
+            # Set by its neighbour. The bound is in here: a run waits for its tools to the end.
+            await asyncio.wait_for(release.wait(), timeout=10)
             return await super().run(tool_input, cancel)
 
     class Quick(RecordingTool):
@@ -309,9 +310,7 @@ async def test_read_only_neighbours_run_together_and_their_results_keep_the_call
 
     tools = [Slow("slow", read_only=True), Quick("quick", read_only=True)]
     client = ScriptedClient(call_reply(call("a", "slow"), call("b", "quick")), "done")
-    result = await asyncio.wait_for(
-        run_agent("go", client=client, system="s", tools=tools), timeout=10
-    )
+    result = await run_agent("go", client=client, system="s", tools=tools)
     assert list(results(result.messages)) == ["a", "b"]
 
 
