@@ -15,7 +15,7 @@ from mini_agent_cli.settings.resolve import resolve
 from mini_agent_core.cancellation import CancelToken
 from mini_agent_core.errors import ModelConnectionError, ModelRequestError, TruncatedReply
 from mini_agent_core.events import BlockCompleted, ReplyCompleted, RetryScheduled, TextDelta
-from mini_agent_core.messages import AssistantMessage, TextBlock, ToolCall, Usage
+from mini_agent_core.messages import AssistantMessage, TextBlock, ToolCall, Usage, UserMessage
 from mini_agent_core.testing import call_reply, text_reply
 
 if TYPE_CHECKING:
@@ -108,6 +108,8 @@ def test_a_missing_key_is_one_message_with_three_ways_out(place: Place) -> None:
         (("x", "--allow", "(("), "is no rule"),
         (("x", "--model", "my-own", "--max-cost", "1"), "my-own"),
         (("x", "-C", "missing"), "missing"),
+        (("x", "-C", ""), "--directory"),
+        (("x", "-m", " "), "--model"),
     ],
 )
 def test_wrong_usage_is_one_line_that_names_the_cause(
@@ -231,7 +233,7 @@ def test_where_nobody_can_be_asked_a_command_is_refused_with_the_flag_for_it(pla
 @pytest.mark.parametrize(
     ("command", "flags", "told"),
     [
-        ("touch it's", (), """ --allow 'run_shell(touch it'"'"'s)'"""),
+        ("touch it's", (), """--allow 'run_shell(touch "it'"'"'s")'"""),
         ("echo x > f", (), "a redirect (> f), which no rule with a pattern covers"),
         ("echo x > f", (), "with --allow run_shell\n"),
         ("rm x", ("--deny", "run_shell(rm *)"), ": the rule run_shell(rm *) denies it\n"),
@@ -254,6 +256,19 @@ def test_a_denied_command_is_told_once_where_each_step_is_shown(place: Place) ->
     place.script(call_reply(shell("rm x")), "I could not.")
     ran = place.run("x", "-p", "-v")
     assert ran.err.count("does not allow commands") == 1
+
+
+def test_a_secret_that_is_piped_in_or_stands_in_the_projects_file_is_not_sent(
+    place: Place,
+) -> None:
+    key = place.env["ANTHROPIC_API_KEY"]
+    (place.workspace / "AGENTS.md").write_text(f"Use {key}.\n")
+    client = place.script("Yes.")
+    assert place.run("-p", "what is it?", stdin=f"KEY={key}\n").code == 0
+    (message,) = client.requests[0].messages
+    assert isinstance(message, UserMessage)
+    assert key not in message.text + "".join(message.reminders)
+    assert "Use [redacted]." in message.reminders[0]
 
 
 def test_allowed_commands_run(place: Place) -> None:

@@ -233,6 +233,24 @@ def test_instructions_are_read_from_the_repository_downwards_and_capped(tmp_path
     assert "left out" in only.reminder()
 
 
+def test_instructions_that_are_a_link_out_of_the_project_are_not_sent(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("the password")
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "AGENTS.md").symlink_to(tmp_path / "secret")
+    assert find_instructions(project) == ()
+    (project / ".git").mkdir()
+    assert find_instructions(project) == ()
+
+
+def test_without_a_repository_only_the_folder_itself_instructs(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("somebody else's")
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "AGENTS.md").write_text("mine")
+    assert [each.text for each in find_instructions(inner)] == ["mine"]
+
+
 def test_instructions_ride_on_the_first_message_alone(place: Place) -> None:
     (place.workspace / "AGENTS.md").write_text("Use tabs.")
     client = place.script("One.", "Two.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -112,6 +113,10 @@ def test_a_broken_list_of_trusted_folders_trusts_nobody(place: Place) -> None:
         ("[model]\nx = 1\n", ":1: model must be"),
         ("model = \n", "line 1"),
         ('allow = ["Bash(ls)"]\n', "no tool is called 'Bash'"),
+        ("idle_timeout = inf\n", ":1: idle_timeout must be"),
+        (f"max_tokens = {'9' * 6000}\n", "4300 digits"),
+        (f"# {'x' * 1_000_000}\n", "larger than 1000 kB"),
+        ('deny = ["read_file([z-a])"]\n', "bad character range"),
     ],
 )
 def test_a_slip_is_named_with_file_line_and_cure(place: Place, text: str, told: str) -> None:
@@ -131,7 +136,23 @@ def test_a_settings_file_that_is_no_text_is_named(place: Place) -> None:
     assert "not UTF-8" in place.run("x").err
     path.unlink()
     path.mkdir()
-    assert "cannot read the settings" in place.run("x").err
+    assert "no ordinary file" in place.run("x").err
+
+
+@pytest.mark.parametrize("kind", ["device", "pipe"])
+def test_a_settings_file_that_never_ends_is_refused_unread(place: Place, kind: str) -> None:
+    path = project_file(place, "")
+    path.unlink()
+    if kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        os.mkfifo(path)
+    assert "no ordinary file" in place.run("permissions", "list").err
+
+
+def test_a_byte_order_mark_is_not_taken_for_a_setting(place: Place) -> None:
+    user_file(place, "").write_bytes(b"\xef\xbb\xbfmax_turns = 7\n")
+    assert settings_of(place).max_turns == 7
 
 
 def test_every_key_is_accepted(place: Place) -> None:

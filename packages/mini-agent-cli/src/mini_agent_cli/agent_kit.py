@@ -13,6 +13,7 @@ from mini_agent_cli.own_thinking import OwnThinking
 from mini_agent_cli.permissions.gate import PermissionGate
 from mini_agent_cli.permissions.policy import Policy
 from mini_agent_cli.permissions.remembered import remember_rules
+from mini_agent_cli.redaction import redactor_for
 from mini_agent_cli.repetition import RepetitionGate
 from mini_agent_cli.spending import MeteredClient, Spending
 from mini_agent_cli.undo.recorder import Recorder, recorded
@@ -43,6 +44,7 @@ class AgentKit:
     """The parts of a conversation, and its history where no session keeps it.
 
     Attributes:
+        redact: takes the secrets out of what the user and the project say.
         tell: takes a line for the user about something done on the side, such as compaction.
         on_denial: takes each call that was refused, with the reason.
         denials: all of them.
@@ -58,6 +60,7 @@ class AgentKit:
     recorder: Recorder | None = None
     unsaved: tuple[Message, ...] = ()
     tell: Callable[[str], None] = field(default=lambda _: None)
+    redact: Callable[[str], str] = field(default=lambda text: text)
     on_denial: Callable[[ToolCall, str], None] = field(default=lambda _call, _reason: None)
     denials: list[tuple[ToolCall, str]] = field(default_factory=list)
     _compaction: Compaction | None = None
@@ -80,11 +83,15 @@ class AgentKit:
         return self._compaction
 
     def prompt(self, text: str) -> UserMessage:
-        """Return the user message; a conversation's first carries the project's instructions."""
+        """Return the user message; a conversation's first carries the project's instructions.
+
+        Secrets in either are taken out: piped text and a project's files may hold some.
+        """
+        said = self.redact(text)
         if any(isinstance(message, UserMessage) for message in self.history):
-            return UserMessage(text)
+            return UserMessage(said)
         found = find_instructions(self.settings.workspace)
-        return UserMessage(text, tuple(each.reminder() for each in found))
+        return UserMessage(said, tuple(self.redact(each.reminder()) for each in found))
 
     async def run(
         self, prompt: UserMessage | None, observer: Observer, cancel: CancelToken
@@ -217,6 +224,7 @@ def build_kit(
         client=parts.make_client(settings, service),
         tools=_tools(settings, env, parts, recorder),
         recorder=recorder,
+        redact=redactor_for(env).redact,
         gate=PermissionGate(
             Policy(settings.mode, settings.workspace, settings.allow, settings.deny), keep=keep
         ),

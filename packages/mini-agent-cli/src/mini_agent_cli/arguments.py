@@ -132,6 +132,8 @@ def _check_combination(options: RunOptions, parser: Parser) -> None:
         parser.error("--demo brings its own task and its own session")
     if options.demo is not None and options.output_format != "text":
         parser.error("--demo tells its story as text: leave --output-format out")
+    if options.model is not None and not options.model.strip():
+        parser.error("--model names no model: it is empty")
     if options.verbose and options.quiet:
         parser.error("--verbose and --quiet exclude each other")
 

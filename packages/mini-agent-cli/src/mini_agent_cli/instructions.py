@@ -34,16 +34,18 @@ class Instructions:
 def find_instructions(workspace: Path) -> tuple[Instructions, ...]:
     """Return the instructions that hold in this folder, the most general first.
 
-    Looks in the workspace and the folders above it, up to the root of its repository or the
-    root of the file system. The same file under two names, or by a link, counts once.
+    Looks in the workspace and, in a repository, in the folders above it up to the repository's
+    root. A link is followed only as far as it stays below that root: whoever wrote the project
+    must not have other files sent. The same file under two names counts once.
     """
     found: list[Instructions] = []
     room = MOST_CHARACTERS
     seen: set[Path] = set()
-    for path in _candidates(workspace):
+    root = _root(workspace)
+    for path in _candidates(workspace, root):
         try:
             real = path.resolve(strict=True)
-            if real in seen or not real.is_file():
+            if real in seen or not real.is_file() or not real.is_relative_to(root):
                 continue
             text = real.read_bytes()[: 4 * MOST_CHARACTERS].decode("utf-8", "replace").strip()
         except OSError:
@@ -56,9 +58,14 @@ def find_instructions(workspace: Path) -> tuple[Instructions, ...]:
     return tuple(reversed(found))
 
 
-def _candidates(workspace: Path) -> Iterator[Path]:
+def _root(workspace: Path) -> Path:
+    folders = (workspace, *workspace.parents)
+    return next((folder for folder in folders if (folder / ".git").exists()), workspace)
+
+
+def _candidates(workspace: Path, root: Path) -> Iterator[Path]:
     for folder in (workspace, *workspace.parents):
         for name in NAMES:
             yield folder / name
-        if (folder / ".git").exists():
+        if folder == root:
             return

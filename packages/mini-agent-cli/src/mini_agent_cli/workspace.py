@@ -14,6 +14,8 @@ def find_workspace(directory: str | None) -> Path:
     Raises:
         UsageError: it is no folder, has vanished or cannot be entered.
     """
+    if directory == "":
+        raise UsageError("--directory names no folder: it is empty")
     try:
         folder = Path(directory or ".").resolve(strict=True)
         if not folder.is_dir():

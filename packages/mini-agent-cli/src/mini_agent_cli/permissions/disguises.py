@@ -47,33 +47,52 @@ _WRAPPERS = frozenset(
 )
 _SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ksh", "ash", "fish"])
 _OPAQUE_PROGRAMS = frozenset(("eval", "source", ".", "trap", "alias", "ssh"))
+_EVALUATING = frozenset(
+    ("printf", "test", "[", "read", "unset", "let", "declare", "typeset", "local", "export")
+    + ("readonly", "wait", "mapfile")
+)
+_INDEX_TO_RUN = re.compile(r"\[.*(\$|`)", re.DOTALL)
+"""What bash would run when it evaluates the word as the element of an array."""
+
 _EXEC_FLAGS = frozenset(("-exec", "-execdir", "-ok", "-okdir", "--exec", "-x", "--exec-batch"))
 
 _DEEPEST = 6
 
 
-def programs_started(segment: Segment, depth: int = 0) -> Iterator[tuple[str, ...]]:
+def programs_started(segment: Segment) -> Iterator[tuple[str, ...]]:
     """Yield the words of each command that the segment starts, itself first.
 
-    A wrapper's own options cannot all be known, so every tail of its words is yielded: one of
-    them is the command. That finds too much now and then, and never too little.
+    A program given by its path is yielded by its name as well. A wrapper's own options cannot
+    all be known, so every tail of its words is yielded: one of them is the command. That finds
+    too much now and then, and never too little.
     """
-    words = _without_assignments(segment.words)
+    yield from _started(segment.words, 0, tails=True)
+
+
+def _started(words: tuple[str, ...], depth: int, *, tails: bool) -> Iterator[tuple[str, ...]]:
+    """Yield what the words start; without ``tails`` whoever calls goes through them already."""
+    words = _without_assignments(words)
     if not words:
         return
     program = words[0].rsplit("/", 1)[-1]
     yield (program, *words[1:])
+    if program != words[0]:
+        yield words
     if depth >= _DEEPEST:
         return
-    if program in _WRAPPERS:
-        yield from _tails(words[1:], depth)
-    elif program in _SHELLS:
+    if program in _SHELLS:
         yield from _shell_scripts(words[1:], depth)
     elif program == "eval":
         yield from _commands_in(" ".join(words[1:]), depth)
+    if not tails:
+        return
+    if program in _WRAPPERS or program in _SHELLS:
+        yield from _tails(words[1:], depth)
+        return
     for place, word in enumerate(words):
         if word in _EXEC_FLAGS:
             yield from _tails(words[place + 1 :], depth)
+            return
 
 
 def cannot_be_seen_through(segment: Segment) -> str:
@@ -88,9 +107,15 @@ def cannot_be_seen_through(segment: Segment) -> str:
         return "a program whose name is made up at run time"
     if program in _OPAQUE_PROGRAMS:
         return f"what {program!r} runs"
-    if program in _SHELLS and all(word.startswith("-") for word in words[1:]):
+    if program in _SHELLS and (_reads_its_input(words[1:]) or segment.redirects):
         return f"what {program!r} reads from its input"
+    if program in _EVALUATING and any(map(_INDEX_TO_RUN.search, words[1:])):
+        return f"an array index that {program!r} evaluates"
     return ""
+
+
+def _reads_its_input(words: tuple[str, ...]) -> bool:
+    return all(word.startswith("-") for word in words) or bool({"-s", "/dev/stdin"} & set(words))
 
 
 def _without_assignments(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -102,8 +127,7 @@ def _without_assignments(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def _tails(words: tuple[str, ...], depth: int) -> Iterator[tuple[str, ...]]:
     for place in range(len(words)):
-        tail = words[place:]
-        yield from programs_started(Segment(tail, " ".join(tail)), depth + 1)
+        yield from _started(words[place:], depth + 1, tails=False)
 
 
 def _shell_scripts(words: tuple[str, ...], depth: int) -> Iterator[tuple[str, ...]]:
@@ -115,4 +139,4 @@ def _shell_scripts(words: tuple[str, ...], depth: int) -> Iterator[tuple[str, ..
 
 def _commands_in(script: str, depth: int) -> Iterator[tuple[str, ...]]:
     for segment in parse_shell(script).segments:
-        yield from programs_started(segment, depth + 1)
+        yield from _started(segment.words, depth + 1, tails=True)

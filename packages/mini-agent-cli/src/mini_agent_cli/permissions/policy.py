@@ -20,7 +20,7 @@ from mini_agent_cli.permissions.disguises import (
     programs_started,
 )
 from mini_agent_cli.permissions.paths import path_in_workspace
-from mini_agent_cli.permissions.rules import EDITING_TOOLS, SHELL_TOOL, Rule, exact_rule
+from mini_agent_cli.permissions.rules import EDITING_TOOLS, SHELL_TOOL, Rule, exact_rule, written
 from mini_agent_cli.permissions.shell_syntax import Segment, parse_shell
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ _MODES: dict[Mode, dict[Kind, Answer]] = {
     "deny": {"read": "allow", "edit": "deny", "shell": "deny"},
     "bypass": {"read": "allow", "edit": "allow", "shell": "allow"},
 }
+
+
+MOST_PROGRAMS = 500
+"""How many programs that a command may start are looked at for a rule that denies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +132,20 @@ class Policy:
         otherwise = self._by_mode("shell")
         if otherwise.final:
             return replace(otherwise, text=segment.text)
-        hidden = cannot_be_seen_through(segment)
-        if hidden and otherwise.answer == "allow" and self._shell_rules(self.deny):
+        obstacle = _obstacle_to_allowing(segment)
+        allowing = next(
+            (
+                rule
+                for rule in self._shell_rules(self.allow)
+                if rule.pattern is None or (not obstacle and rule.covers_words(segment.words))
+            ),
+            None,
+        )
+        if (allowing or otherwise.answer == "allow") and (hidden := self._could_hide(segment)):
             reason = f"it holds {hidden}, which could hide something that a rule denies"
             return Finding("ask", reason, segment.text, final=True)
-        obstacle = _obstacle_to_allowing(segment)
-        for rule in self._shell_rules(self.allow):
-            if rule.pattern is None or (not obstacle and rule.covers_words(segment.words)):
-                return Finding("allow", f"the rule {rule} allows it", segment.text)
+        if allowing:
+            return Finding("allow", f"the rule {allowing} allows it", segment.text)
         reason = otherwise.reason
         if obstacle and otherwise.answer != "allow" and self._shell_rules(self.allow):
             reason += f"; no rule covers {obstacle}"
@@ -143,10 +153,23 @@ class Policy:
 
     def _denied_by(self, segment: Segment) -> str | None:
         for rule in self._shell_rules(self.deny):
-            for words in programs_started(segment):
+            for count, words in enumerate(programs_started(segment)):
                 if rule.covers_words(words):
                     return f"the rule {rule} denies it"
+                if count > MOST_PROGRAMS:
+                    return f"it may start too many programs to hold against the rule {rule}"
         return None
+
+    def _could_hide(self, segment: Segment) -> str:
+        """Say what in the segment could turn out to be something that a rule denies."""
+        rules = self._shell_rules(self.deny)
+        if rules and (hidden := cannot_be_seen_through(segment)):
+            return hidden
+        for words in programs_started(segment):
+            for rule in rules:
+                if (word := rule.undecided_word(words)) is not None:
+                    return f"{word!r}, which is made up at run time"
+        return ""
 
     def _shell_rules(self, rules: Sequence[Rule]) -> list[Rule]:
         return [rule for rule in rules if rule.covers_tool(SHELL_TOOL)]
@@ -164,7 +187,7 @@ def _missing(
             continue
         if obstacle := _obstacle_to_allowing(segment):
             return (), obstacle
-        rule = exact_rule(SHELL_TOOL, " ".join(segment.words))
+        rule = exact_rule(SHELL_TOOL, written(segment.words))
         if rule not in missing:
             missing.append(rule)
     return tuple(missing), ""

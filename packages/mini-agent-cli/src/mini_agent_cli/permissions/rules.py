@@ -22,6 +22,11 @@ READING_TOOLS = frozenset(("read_file", "list_files", "grep_search"))
 EDITING_TOOLS = frozenset(("edit_file", "write_file"))
 KNOWN_TOOLS = ("read_file", "list_files", "grep_search", "edit_file", "write_file", "run_shell")
 
+_ODD = re.compile(r"[\s'\"\\]")
+_NOT_BETWEEN_QUOTES = re.compile(r"[\"$`\\]")
+_MADE_UP = re.compile(r"\$|`|\{[^{}]*(,|\.\.)[^{}]*\}")
+"""What the shell replaces before it starts a program: variables, substitutions, braces."""
+
 _WRITTEN = re.compile(r"\s*([A-Za-z0-9_*-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
@@ -44,13 +49,26 @@ class Rule:
         """Whether the rule's pattern matches the command made of these words."""
         if self.pattern is None:
             return True
-        if not words or " " in words[0]:
+        if not words:
+            return False
+        if fnmatchcase(written(words), self.pattern.strip()):
+            return True
+        if " " in words[0]:
             return False
         pattern = " ".join(self.pattern.split())
         command = " ".join(words)
         return fnmatchcase(command, pattern) or (
             pattern.endswith(" *") and command == pattern.removesuffix(" *")
         )
+
+    def undecided_word(self, words: tuple[str, ...]) -> str | None:
+        """Return the word on whose value at run time it depends whether the rule matches."""
+        for expected, word in zip((self.pattern or "").split(), words, strict=False):
+            if _MADE_UP.search(word):
+                return word
+            if not fnmatchcase(word, expected):
+                return None
+        return None
 
     def covers_path(self, path: str) -> bool:
         """Whether the rule's pattern matches this path, given from the workspace's root."""
@@ -77,12 +95,29 @@ def parse_rule(text: str, where: str) -> Rule:
         close = get_close_matches(tool, KNOWN_TOOLS, n=1, cutoff=0.4)
         hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(KNOWN_TOOLS)}"
         raise UsageError(f"{where}: no tool is called {tool!r}; {hint}")
-    return Rule(tool, pattern)
+    rule = Rule(tool, pattern)
+    if tool != SHELL_TOOL:
+        try:
+            rule.covers_path("")
+        except re.error as error:
+            raise UsageError(f"{where}: {text!r} holds a pattern that is none: {error}") from error
+    return rule
+
+
+def written(words: Iterable[str]) -> str:
+    """Return the words as one command, those with blanks or quotes in them quoted."""
+    return " ".join(_quoted(word) if _ODD.search(word) or not word else word for word in words)
+
+
+def _quoted(word: str) -> str:
+    import shlex
+
+    return shlex.quote(word) if _NOT_BETWEEN_QUOTES.search(word) else f'"{word}"'
 
 
 def exact_rule(tool: str, text: str) -> Rule:
-    """Return the rule that matches exactly this command or path."""
-    return Rule(tool, re.sub(r"([*?[])", r"[\1]", " ".join(text.split())))
+    """Return the rule that matches exactly this path, or this command as ``written`` gives it."""
+    return Rule(tool, re.sub(r"([*?[])", r"[\1]", text))
 
 
 def allow_flags(rules: Iterable[Rule]) -> str:
@@ -106,7 +141,15 @@ def _path_pattern(pattern: str) -> re.Pattern[str]:
             case "?":
                 pieces.append("[^/]")
             case _ if piece.startswith("[") and piece.endswith("]"):
-                pieces.append(piece)
+                pieces.append(_one_of(piece[1:-1]))
             case _:
                 pieces.append(re.escape(piece))
     return re.compile("".join(pieces), re.DOTALL)
+
+
+def _one_of(characters: str) -> str:
+    """Translate the inside of ``[…]``; a ``!`` or ``^`` at its beginning says *none of*."""
+    none_of = characters[0] in "!^" and len(characters) > 1
+    kept = characters[1:] if none_of else characters
+    escaped = re.sub(r"([\\\[\]^&~|])", r"\\\1", kept)
+    return f"[{'^' if none_of else ''}{escaped}]"

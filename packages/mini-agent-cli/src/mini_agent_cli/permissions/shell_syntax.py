@@ -222,7 +222,9 @@ class _Reader:
             if self.text.startswith("$(", self.at):
                 self.at += 1
                 return "$" + self._parenthesised("a command substitution")
-            if self._starts_with(("$'", '$"')):
+            if self.text.startswith("$[", self.at):
+                self.draft.doubt("an arithmetic expansion")
+            elif self._starts_with(("$'", '$"')):
                 self.draft.doubt("a $'…' or $\"…\" string")
             elif self.text.startswith("${", self.at) and not self._simple_braces():
                 self.draft.doubt("a ${…} with an operation in it")

@@ -83,6 +83,7 @@ class Questions:
         style = self._screen.style
         for line in question_lines(call, ruling, style, workspace)[:-1]:
             self._screen.print(line)
+        await self._screen.flush()  # nothing is asked before it has been shown
         prompt = style.paint("Allow this?", "yellow", "bold")
         key = await self._ask(prompt, keys_line(ruling) + " ")
         if key in ANSWERS:

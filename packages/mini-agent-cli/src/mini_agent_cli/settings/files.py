@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+MOST_BYTES = 1_000_000
+
+
 def read_settings(path: Path) -> dict[str, Any]:
     """Return what the file sets; nothing if there is no such file.
 
@@ -19,13 +22,19 @@ def read_settings(path: Path) -> dict[str, Any]:
         UsageError: it cannot be read, is no TOML, has an unknown key or a wrong value.
     """
     try:
-        text = path.read_bytes().decode("utf-8")
+        if not path.is_file() and path.exists():
+            raise UsageError(f"{path}: the settings are no ordinary file; remove it")
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        text = data.decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
         raise UsageError(f"{path}: cannot read the settings: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: the settings are not UTF-8 (byte {error.start})") from error
+    if len(data) > MOST_BYTES:
+        raise UsageError(f"{path}: the settings are larger than {MOST_BYTES // 1000} kB")
     return parse_settings(text, path)
 
 
@@ -35,7 +44,7 @@ def parse_settings(text: str, path: Path) -> dict[str, Any]:
 
     try:
         values = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # not only TOML's own: a number too long
         raise UsageError(f"{path}: {error}") from error
     for name, value in values.items():
         where = f"{path}:{_line_of(name, text)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_cli.arguments import MODES
@@ -41,7 +42,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_amount(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
 
 
 KEYS: dict[str, Key] = {
