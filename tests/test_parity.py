@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from mini_agent_steps.proof.observation import SeenRequest
     from mini_agent_steps.proof.scenario import Scenario
 
-TABLE = tomllib.loads(Path(__file__).with_name("parity.toml").read_text("utf-8"))
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = tomllib.loads((ROOT / "tests/parity.toml").read_text("utf-8"))
 LEFT_OUT = {name for entry in TABLE["left_out"] for name in entry["scenarios"]}
 
 COURSE = load_course(BUILT_IN)
@@ -311,6 +312,46 @@ def test_every_entry_of_the_table_is_needed(
         differences.compare(*accounts(name))
         used |= differences.used
     assert {entry["what"] for entry in (*TABLE["normalised"], *TABLE["different"])} == used
+
+
+def test_chapter_13_shows_the_whole_table() -> None:
+    page = (ROOT / "docs/chapters/13-from-the-steps-to-mini-agent.md").read_text("utf-8")
+    missing = [table for table in tables() if table not in page]
+    assert not missing, "put this into the chapter:\n\n" + "\n\n".join(missing)
+
+
+def tables() -> list[str]:
+    """The table as Markdown, one text for each kind of entry."""
+    normalised = [
+        (entry["what"], entry["steps_say"], entry["agent_says"], entry["why"])
+        for entry in TABLE["normalised"]
+    ]
+    different = [
+        (
+            entry["what"],
+            f"`{entry['scenario']}`, call {entry['call']}",
+            f"`{entry['step']}`" if entry["step"] else "nothing",
+            f"`{entry['agent']}`",
+            entry["why"],
+        )
+        for entry in TABLE["different"]
+    ]
+    left_out = [
+        (", ".join(f"`{name}`" for name in entry["scenarios"]), entry["why"])
+        for entry in TABLE["left_out"]
+    ]
+    not_compared = [(entry["what"], entry["why"]) for entry in TABLE["not_compared"]]
+    return [
+        _markdown(("what", "a step says", "mini-agent says", "why"), normalised),
+        _markdown(("what", "where", "the step", "mini-agent", "why"), different),
+        _markdown(("scenarios left out", "why"), left_out),
+        _markdown(("not compared", "why"), not_compared),
+    ]
+
+
+def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def test_every_scenario_of_the_last_step_is_compared_or_left_out_with_a_reason() -> None:
