@@ -24,7 +24,7 @@ from mini_agent_mock import MockServer, Scenario
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from mini_agent_cli.settings.resolve import Settings
+    from mini_agent_cli.settings.values import Settings
 
 KEY = "sk-ant-test-0123456789abcdef"
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from conftest import Place
-    from mini_agent_cli.settings.resolve import Settings
+    from mini_agent_cli.settings.values import Settings
     from mini_agent_core.cancellation import CancelToken
     from mini_agent_core.interfaces import Tool
     from mini_agent_core.tools import BeforeChange

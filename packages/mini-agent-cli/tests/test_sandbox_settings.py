@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mini_agent_cli.arguments import RunOptions
-from mini_agent_cli.settings.resolve import Settings, resolve
+from mini_agent_cli.settings.resolve import resolve
 from mini_agent_core.messages import ToolCall
 from mini_agent_core.testing import call_reply
 from mini_agent_core.tools import find_sandbox
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conftest import Place
+    from mini_agent_cli.settings.values import Settings
 
 
 def write(path: Path, text: str) -> None:

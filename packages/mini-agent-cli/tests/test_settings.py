@@ -10,12 +10,13 @@ import pytest
 from mini_agent_cli.arguments import RunOptions
 from mini_agent_cli.errors import CliError
 from mini_agent_cli.folders import config_folder, data_folder
-from mini_agent_cli.settings.resolve import Settings, resolve
+from mini_agent_cli.settings.resolve import resolve
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from conftest import Place
+    from mini_agent_cli.settings.values import Settings
 
 
 def user_file(place: Place, text: str) -> Path:

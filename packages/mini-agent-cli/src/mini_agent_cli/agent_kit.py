@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from mini_agent_cli.assembly import Parts
     from mini_agent_cli.permissions.rules import Rule
-    from mini_agent_cli.settings.resolve import Settings
+    from mini_agent_cli.settings.values import Settings
     from mini_agent_core.agent import RunResult
     from mini_agent_core.cancellation import CancelToken
     from mini_agent_core.interfaces import BeforeToolCall, Decision, ModelClient, Observer, Tool

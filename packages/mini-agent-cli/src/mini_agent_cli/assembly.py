@@ -10,7 +10,7 @@ from mini_agent_cli.errors import CliError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from mini_agent_cli.settings.resolve import Settings
+    from mini_agent_cli.settings.values import Settings
     from mini_agent_core.interfaces import ModelClient, Tool
     from mini_agent_core.tools import BeforeChange
 

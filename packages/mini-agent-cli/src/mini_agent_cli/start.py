@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mini_agent_cli.host import Host
     from mini_agent_cli.oneshot import OneShot
     from mini_agent_cli.render.report import Report
-    from mini_agent_cli.settings.resolve import Settings
+    from mini_agent_cli.settings.values import Settings
 
 
 def start(options: RunOptions, host: Host, parts: Parts | None = None) -> int:

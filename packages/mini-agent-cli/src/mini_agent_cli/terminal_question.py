@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mini_agent_cli.permissions.policy import Ruling
     from mini_agent_cli.render.progress import Progress
     from mini_agent_cli.render.style import Style
-    from mini_agent_cli.settings.resolve import Settings
+    from mini_agent_cli.settings.values import Settings
     from mini_agent_core.messages import ToolCall
 
 _REFUSALS = ("n", "\x1b", "\x04", "\r", "\n", "")

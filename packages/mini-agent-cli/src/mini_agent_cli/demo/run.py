@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mini_agent_cli.arguments import RunOptions
     from mini_agent_cli.assembly import Parts
     from mini_agent_cli.host import Host
-    from mini_agent_cli.settings.resolve import Settings
+    from mini_agent_cli.settings.values import Settings
 
 TASK = "A meeting that starts when another one ends is refused. Find out why and mend it."
 ALLOWED = "run_shell(python3 -m unittest*)"

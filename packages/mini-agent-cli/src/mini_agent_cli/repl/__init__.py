@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mini_agent_cli.repl.conversation import Conversation
     from mini_agent_cli.repl.plain import PlainScreen
     from mini_agent_cli.repl.screen import Screen
-    from mini_agent_cli.settings.resolve import Settings
+    from mini_agent_cli.settings.values import Settings
     from mini_agent_core.session import Session
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mini_agent_cli.repl.plain import PlainScreen
     from mini_agent_cli.repl.screen import Screen
     from mini_agent_cli.sessions.store import SessionStore
-    from mini_agent_cli.settings.resolve import Settings
+    from mini_agent_cli.settings.values import Settings
     from mini_agent_core.interfaces import ModelClient
     from mini_agent_core.messages import ToolCall
 

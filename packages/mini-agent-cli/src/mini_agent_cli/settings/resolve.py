@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -10,11 +9,12 @@ from mini_agent_cli.errors import CliError, UsageError
 from mini_agent_cli.folders import config_folder, workspace_folder
 from mini_agent_cli.models import DEFAULT_MODEL, find_model
 from mini_agent_cli.permissions.remembered import remembered_rules
-from mini_agent_cli.permissions.rules import Rule, parse_rule
+from mini_agent_cli.permissions.rules import parse_rule
 from mini_agent_cli.settings.files import read_settings
 from mini_agent_cli.settings.keys import WIDENING
 from mini_agent_cli.settings.sandbox import check_hidden, parse_paths
 from mini_agent_cli.settings.trust import PROJECT_SETTINGS, is_trusted
+from mini_agent_cli.settings.values import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,29 +25,7 @@ if TYPE_CHECKING:
 Layer: TypeAlias = tuple[str, dict[str, Any]]
 """Where values come from, as errors name it (nothing for flags), and the values."""
 
-DEFAULT_MAX_TURNS = 50
 USER_SETTINGS = "settings.toml"
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Everything a run is told. ``None`` leaves a value to the core's own default."""
-
-    workspace: Path
-    model: str
-    mode: Mode
-    allow: tuple[Rule, ...] = ()
-    deny: tuple[Rule, ...] = ()
-    sandbox: bool = True
-    network: bool = False
-    writable: tuple[Path, ...] = ()
-    hidden: tuple[Path, ...] = ()
-    max_turns: int = DEFAULT_MAX_TURNS
-    max_cost: float | None = None
-    max_tokens: int | None = None
-    max_retries: int | None = None
-    idle_timeout: float | None = None
-    warnings: tuple[str, ...] = ()
 
 
 def resolve(

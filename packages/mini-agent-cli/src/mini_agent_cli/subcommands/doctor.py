@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mini_agent_cli.host import Host
-    from mini_agent_cli.settings.resolve import Settings
+    from mini_agent_cli.settings.values import Settings
 
 Check = tuple[str, str, str]
 """A verdict (``ok``, ``note`` or ``bad``), what was looked at, and what was found."""

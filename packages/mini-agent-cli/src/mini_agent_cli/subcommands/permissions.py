@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from mini_agent_cli.host import Host
     from mini_agent_cli.permissions.policy import Ruling
-    from mini_agent_cli.settings.resolve import Settings
+    from mini_agent_cli.settings.values import Settings
 
 _LOOKS = {"allow": ("✓", "green"), "ask": ("?", "yellow"), "deny": ("✗", "red")}
 
