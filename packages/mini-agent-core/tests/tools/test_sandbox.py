@@ -269,6 +269,28 @@ def test_hidden_files_folders_and_sockets_are_not_seen(
     assert names(keys) == ["secret.txt"]
 
 
+def test_what_is_hidden_inside_the_workspace_is_not_seen_and_cannot_be_moved(
+    ws: Path, confined: Callable[..., ToolResult], sandbox: Sandbox
+) -> None:
+    (ws / ".env").write_text("hush")
+    (ws / "keys").mkdir()
+    (ws / "keys" / "key").write_text("hush")
+    hidden = SandboxPolicy(hidden=(ws / ".env", ws / "keys"))
+    seen = confined("cat .env; ls keys; mv .env e; mv keys k; rm -rf .env keys; ls -A", hidden)
+    assert ("hush" in seen.content) == (sandbox.kind == "landlock")
+    if sandbox.kind == "bubblewrap":
+        assert (ws / ".env").read_text() == (ws / "keys" / "key").read_text() == "hush"
+
+
+def test_a_workspace_inside_a_hidden_folder_is_seen_and_nothing_else_of_it(
+    ws: Path, confined: Callable[..., ToolResult], sandbox: Sandbox
+) -> None:
+    hidden = SandboxPolicy(hidden=(ws.parent,))
+    seen = confined("touch new && ls; ls ../neighbour 2>/dev/null", hidden)
+    assert ("secret.txt" in seen.content) == (sandbox.kind == "landlock")
+    assert (ws / "new").exists()
+
+
 def test_a_service_behind_a_hidden_socket_cannot_be_asked(
     ws: Path, confined: Callable[..., ToolResult], sandbox: Sandbox
 ) -> None:
@@ -290,7 +312,14 @@ def test_the_agents_own_environment_cannot_be_read(ws: Path, sandbox: Sandbox) -
     """It may hold the key that was kept out of the command's own."""
     tool = RunShell(Setting(Workspace(ws)), policy=SandboxPolicy(), sandbox=sandbox)
     # A stand-in for the agent: a test runner may have written over its own environment.
-    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, env={"KEY": "hush"}) as agent:
+    with subprocess.Popen(
+        ["/bin/sh", "-c", "echo ready; read end"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={"KEY": "hush"},
+    ) as agent:
+        assert agent.stdout is not None
+        assert agent.stdout.readline() == b"ready\n"
         assert b"KEY=hush" in Path(f"/proc/{agent.pid}/environ").read_bytes()
         command = f"cat /proc/{agent.pid}/environ; echo; cat /proc/$PPID/environ"
         seen = asyncio.run(tool.run({"command": command}, CancelToken()))

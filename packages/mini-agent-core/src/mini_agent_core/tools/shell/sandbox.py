@@ -42,7 +42,8 @@ class SandboxPolicy:
         writable: folders it may write to besides the workspace and the scratch folder.
         network: whether it may reach the network.
         hidden: files and folders it does not see, such as keys, and sockets through which it
-            could have others act for it. Bubblewrap only: Landlock leaves reading free.
+            could have others act for it; inside a writable folder, too. A writable folder
+            inside a hidden one is seen. Bubblewrap only: Landlock leaves reading free.
     """
 
     writable: tuple[Path, ...] = ()
@@ -91,13 +92,11 @@ class Sandbox:
 
     def _bubblewrap(self, writable: Sequence[str], policy: SandboxPolicy) -> list[str]:
         command = [self.program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
-        for hidden in policy.hidden:
-            if hidden.is_dir():
-                command += ["--tmpfs", str(hidden.resolve())]
-            elif hidden.exists():
-                command += ["--ro-bind", "/dev/null", str(hidden.resolve())]
-        for path in writable:
-            command += ["--bind-try", path, path]
+        mounts = [(path, ["--bind-try", path, path]) for path in writable]
+        mounts += map(_cover, filter(Path.exists, policy.hidden))
+        # The inner one last, so that it shows whether it is the hidden or the writable one.
+        for _, mount in sorted(mounts, key=lambda mount: len(Path(mount[0]).parts)):
+            command += mount
         command += ["--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"]
         command += [] if policy.network else ["--unshare-net"]
         # With its capabilities the superuser could mount everything writable again.
@@ -107,6 +106,12 @@ class Sandbox:
         for capability in _ROOTS_NEEDS:
             command += ["--cap-add", capability]
         return [*command, "--"]
+
+
+def _cover(hidden: Path) -> tuple[str, list[str]]:
+    """Return a path that is to be hidden, and how to mount something empty over it."""
+    path = str(hidden.resolve())
+    return path, ["--tmpfs", path] if hidden.is_dir() else ["--ro-bind", "/dev/null", path]
 
 
 # Without these the superuser could not work in a workspace that belongs to somebody else.
