@@ -51,6 +51,9 @@ def test_a_rule_denies_a_program_by_its_path_as_well_as_by_its_name(
         ("run_shell(rm *)", "x=rm; sudo $x f"),
         ("run_shell(rm *)", "bash -s x <<< 'rm f'"),
         ("run_shell(rm *)", "bash /dev/stdin < f"),
+        ("run_shell(rm *)", "echo 'rm f' | env sh"),
+        ("run_shell(rm *)", "echo 'rm f' | bash /proc/self/fd/0"),
+        ("run_shell(rm *)", "command . ./f"),
         ("run_shell(git push*)", "git pus{h,}"),
         ("run_shell(git push*)", "x=push; git $x"),
         ("run_shell(git push*)", 'git "$@"'),
@@ -91,6 +94,7 @@ def test_no_allowing_rule_reaches_into_arithmetic(allow: str, command: str) -> N
 def test_a_command_of_many_wrappers_is_judged_soon(command: str) -> None:
     """Nothing can interrupt the judging: a walk without end would lock the program."""
     assert answer(command, deny="run_shell(rm*)") in ("allow", "ask", "deny")
+    assert answer(command) == "allow"
 
 
 @pytest.mark.parametrize(

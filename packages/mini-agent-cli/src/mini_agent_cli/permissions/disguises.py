@@ -102,12 +102,17 @@ def cannot_be_seen_through(segment: Segment) -> str:
     words = _without_assignments(segment.words)
     if not words:
         return ""
-    program = words[0].rsplit("/", 1)[-1]
     if any(char in words[0] for char in "$*?[{~"):
         return "a program whose name is made up at run time"
+    return runs_unseen(words, has_redirects=bool(segment.redirects))
+
+
+def runs_unseen(words: tuple[str, ...], *, has_redirects: bool = False) -> str:
+    """Say what the program runs that is not among its words, or nothing."""
+    program = words[0].rsplit("/", 1)[-1]
     if program in _OPAQUE_PROGRAMS:
         return f"what {program!r} runs"
-    if program in _SHELLS and (_reads_its_input(words[1:]) or segment.redirects):
+    if program in _SHELLS and (has_redirects or _reads_its_input(words[1:])):
         return f"what {program!r} reads from its input"
     if program in _EVALUATING and any(map(_INDEX_TO_RUN.search, words[1:])):
         return f"an array index that {program!r} evaluates"
@@ -115,7 +120,9 @@ def cannot_be_seen_through(segment: Segment) -> str:
 
 
 def _reads_its_input(words: tuple[str, ...]) -> bool:
-    return all(word.startswith("-") for word in words) or bool({"-s", "/dev/stdin"} & set(words))
+    return all(word.startswith("-") for word in words) or any(
+        word == "-s" or word.startswith(("/dev/", "/proc/")) for word in words
+    )
 
 
 def _without_assignments(words: tuple[str, ...]) -> tuple[str, ...]:

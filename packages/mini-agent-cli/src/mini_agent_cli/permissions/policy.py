@@ -18,6 +18,7 @@ from mini_agent_cli.permissions.disguises import (
     ASSIGNMENT,
     cannot_be_seen_through,
     programs_started,
+    runs_unseen,
 )
 from mini_agent_cli.permissions.paths import path_in_workspace
 from mini_agent_cli.permissions.rules import EDITING_TOOLS, SHELL_TOOL, Rule, exact_rule, written
@@ -163,9 +164,13 @@ class Policy:
     def _could_hide(self, segment: Segment) -> str:
         """Say what in the segment could turn out to be something that a rule denies."""
         rules = self._shell_rules(self.deny)
-        if rules and (hidden := cannot_be_seen_through(segment)):
+        if not rules:
+            return ""
+        if hidden := cannot_be_seen_through(segment):
             return hidden
         for words in programs_started(segment):
+            if hidden := runs_unseen(words):
+                return hidden
             for rule in rules:
                 if (word := rule.undecided_word(words)) is not None:
                     return f"{word!r}, which is made up at run time"
