@@ -37,6 +37,34 @@ def test_a_misspelt_marker_is_found_and_nothing_is_sliced(bench: Bench) -> None:
     )
 
 
+@pytest.mark.parametrize("odd", ["\0", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029"])
+def test_a_character_that_may_end_a_line_or_not_is_refused(bench: Bench, odd: str) -> None:
+    bench.change("canonical/tools.py", 'return "noted"', f'return "noted{odd}"')
+    (finding,) = found(bench)
+    number = bench.read("canonical/tools.py").split("noted")[0].count("\n") + 1
+    assert finding == (
+        f"canonical/tools.py:{number}: the character {odd!r}, which not every program takes for"
+        " the same: write it as an escape"
+    )
+
+
+def test_a_last_step_that_does_not_parse_is_one_finding(bench: Bench) -> None:
+    bench.change("canonical/tools.py", 'return "noted"', 'return "noted" "')
+    (finding,) = found(bench)
+    assert finding.startswith("canonical/tools.py:")
+    assert finding.endswith(": mend the syntax; the last step is live")
+
+
+def test_a_byte_order_mark_and_other_line_ends_change_nothing(bench: Bench) -> None:
+    before = [snapshot.digest for snapshot in bench.source.snapshots]
+    for path in [*bench.path("canonical").glob("*.py"), bench.path("course.toml")]:
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    for path in [*bench.path("scenarios").glob("*.json"), bench.path("mutants.toml")]:
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert found(bench) == []
+    assert [snapshot.digest for snapshot in bench.source.snapshots] == before
+
+
 def test_a_file_that_is_not_text_is_found(bench: Bench) -> None:
     bench.path("canonical/notes.py").write_bytes(b"\xff\xfe")
     (finding,) = found(bench)

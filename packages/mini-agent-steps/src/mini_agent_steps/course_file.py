@@ -25,7 +25,7 @@ def load_course(root: Path) -> Course:
     """
     path = root / COURSE_FILE
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             f"no course in {root}: cannot read {COURSE_FILE} ({error});"

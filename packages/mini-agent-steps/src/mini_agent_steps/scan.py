@@ -6,6 +6,7 @@ inside a string literal is ever taken for one. What markers *mean* is the gramma
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import tokenize
@@ -27,6 +28,8 @@ _NEAR_MARKER = re.compile(
       | \#+\s*end\s*(?:step|region)\s*""",
     re.VERBOSE | re.IGNORECASE,
 )
+# Python ends a line at none of these, and `str.splitlines` at most of them.
+_ODD = re.compile(r"[\0\v\f\x1c-\x1e\x85\u2028\u2029]")
 _NEAR_BAR = re.compile(r"#+\s*\|")
 _BURIED = re.compile(r"#\s*@\s*(?:file|step|else|endstep|region|endregion)\b", re.IGNORECASE)
 
@@ -90,8 +93,13 @@ def scan(text: str, path: str) -> tuple[list[ScannedLine], list[Finding]]:
         Python cannot tokenize yields no lines and one finding.
     """
     state = _Scan(path, text.splitlines())
+    if odd := _ODD.search(text):
+        what = f"the character {odd[0]!r}, which not every program takes for the same"
+        state.find(text.count("\n", 0, odd.start()) + 1, what, "write it as an escape")
+        return [], state.findings
     try:
         _tokenize(text, state)
+        ast.parse(text)
     except (tokenize.TokenError, SyntaxError) as error:
         line = error.lineno if isinstance(error, SyntaxError) else error.args[1][0]
         reason = error.msg if isinstance(error, SyntaxError) else error.args[0]

@@ -55,7 +55,7 @@ def slice_file(file: CanonicalFile, step: int) -> SlicedFile | None:
         if not line.text:
             blanks.append(line)
             continue
-        count = _blank_lines(texts, previous, blanks, kept[at:])
+        count = _blank_lines(texts, previous, blanks, kept, at)
         texts += [""] * count
         origins += [0] * count
         texts.append(line.text)
@@ -78,25 +78,26 @@ def _blank_lines(
     before: Sequence[str],
     previous: CanonicalLine | None,
     blanks: Sequence[CanonicalLine],
-    after: Sequence[CanonicalLine],
+    kept: Sequence[CanonicalLine],
+    at: int,
 ) -> int:
-    """How many blank lines go before ``after[0]``."""
+    """How many blank lines go before ``kept[at]``."""
     if previous is None:
         return 0
-    runs, at = [0], previous.number
-    for line in (*blanks, after[0]):
-        if line.number != at + 1:
+    runs, number = [0], previous.number
+    for line in (*blanks, kept[at]):
+        if line.number != number + 1:
             runs.append(0)
-        runs[-1] += line is not after[0]
-        at = line.number
+        runs[-1] += line is not kept[at]
+        number = line.number
     if len(runs) == 1:
         return len(blanks)
-    return _settle(before, [line.text for line in after], max(runs))
+    return _settle(before, kept, at, max(runs))
 
 
-def _settle(before: Sequence[str], after: Sequence[str], blanks: int) -> int:
+def _settle(before: Sequence[str], kept: Sequence[CanonicalLine], at: int, blanks: int) -> int:
     """The blank lines a formatter leaves between two lines that were not neighbours before."""
-    line, last = after[0], before[-1]
+    line, last = kept[at].text, before[-1]
     indent, last_indent = _indent(line), _indent(last)
     most = 1 if indent else 2
     text = line.strip()
@@ -109,7 +110,7 @@ def _settle(before: Sequence[str], after: Sequence[str], blanks: int) -> int:
         return 0
     if sibling and last.strip().startswith("#") and blanks == 0:
         return 0
-    if _starts_definition(after) or (last_indent > indent and _ends_definition(before, indent)):
+    if _starts_definition(kept, at) or (last_indent > indent and _ends_definition(before, indent)):
         return most
     if sibling and last.strip().startswith(_IMPORTS) and not text.startswith(_IMPORTS):
         return 1
@@ -122,10 +123,11 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
-def _starts_definition(after: Sequence[str]) -> bool:
+def _starts_definition(kept: Sequence[CanonicalLine], at: int) -> bool:
     """Whether a definition begins here, its own comments before it included."""
-    indent = _indent(after[0])
-    for line in after:
+    indent = _indent(kept[at].text)
+    for number in range(at, len(kept)):
+        line = kept[number].text
         if not line or _indent(line) != indent:
             return False
         if not line.strip().startswith("#"):

@@ -70,7 +70,7 @@ def read_source(course: Course) -> tuple[Source, list[Finding]]:
     for path in sorted(course.canonical.glob("*.py")):
         shown = f"canonical/{path.name}"
         try:
-            text = path.read_text("utf-8")
+            text = path.read_text("utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             findings.append(Finding(shown, 0, f"cannot be read: {error}", "save it as UTF-8 text"))
             continue

@@ -168,7 +168,7 @@ def left_to_do(starter: Starter, folder: Path) -> list[Task]:
     for task in starter.tasks:
         given = starter.files[task.file]
         try:
-            own = (folder / task.file).read_text("utf-8")
+            own = (folder / task.file).read_text("utf-8-sig")
             known = {item.name: _code(own, item) for item in _functions(own)}
         except (OSError, UnicodeDecodeError, SyntaxError):
             continue
@@ -187,7 +187,7 @@ def step_of_folder(course: Course, folder: Path) -> Step:
         UsageError: if it is no starter's folder, or of another course.
     """
     try:
-        slug = json.loads((folder / NOTE).read_text("utf-8"))["step"]
+        slug = json.loads((folder / NOTE).read_text("utf-8-sig"))["step"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(
             f"{folder} is no starter's folder: it has no {NOTE} to be read;"

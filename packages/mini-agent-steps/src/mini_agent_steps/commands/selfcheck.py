@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     jobs = jobs_for(arguments.jobs)
     built = build(course, source.snapshots)
-    executed = trace_cells(source, scenarios, built, jobs)
+    executed = trace_cells(source, scenarios, built, mutants, jobs)
     verdicts = run_mutants(source, scenarios, mutants, executed, jobs=jobs)
     good = _report_written([item for item in verdicts if item.mutant.cells])
     whole = not arguments.written and not arguments.mutant

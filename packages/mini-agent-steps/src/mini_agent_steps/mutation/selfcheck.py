@@ -60,14 +60,24 @@ class Executed:
 
 
 def trace_cells(
-    source: Source, scenarios: Sequence[Scenario], built: Sequence[Built], jobs: int
+    source: Source,
+    scenarios: Sequence[Scenario],
+    built: Sequence[Built],
+    mutants: Sequence[Mutant],
+    jobs: int,
 ) -> list[Executed]:
-    """Run every cell once and note the canonical lines it executes.
+    """Run every cell that these mutants may need once, and note the lines it executes.
 
     Raises:
         UsageError: if a cell is red; mutants say nothing about a source that is broken itself.
     """
-    tasks = [partial(_trace_step, scenarios, item) for item in built]
+    named = {cell for mutant in mutants for cell in mutant.cells}
+    searched = {step for mutant in mutants if not mutant.cells for step in mutant.texts}
+    tasks = []
+    for one in built:
+        step = one.snapshot.step.index
+        wanted = [cell for cell in scenarios if step in searched or (cell.name, step) in named]
+        tasks.append(partial(_trace_step, wanted, one))
     executed = []
     for item in run_forked(tasks, jobs):
         if isinstance(item.value, Lost):

@@ -64,7 +64,7 @@ def read_mutants(source: Source, scenarios: Sequence[Scenario]) -> tuple[MutantL
     """Read the list and make each mutant; return them with everything that is wrong."""
     path = source.course.root / MUTANTS_FILE
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")
         data = tomllib.loads(text)
     except FileNotFoundError:
         return MutantList(), []
@@ -141,7 +141,7 @@ class _Reader:
             known = sorted(self.source.files)
             self.find(name, f"there is no file {file!r}", did_you_mean(file, known))
             return None
-        text = (self.source.course.canonical / file).read_text("utf-8")
+        text = (self.source.course.canonical / file).read_text("utf-8-sig")
         span = self._span(name, text, entry.get("symbol"))
         if span is None:
             return None

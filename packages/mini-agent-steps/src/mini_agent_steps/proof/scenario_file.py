@@ -64,7 +64,7 @@ def read_scenario(path: Path, course: Course) -> tuple[Scenario | None, list[Fin
     """Read one file; None if it is too wrong to be used."""
     name = f"scenarios/{path.name}"
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")
         data = json.loads(text)
     except json.JSONDecodeError as error:
         return None, [Finding(name, error.lineno, f"not JSON: {error.msg}", "mend the syntax")]
