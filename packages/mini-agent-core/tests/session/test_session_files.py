@@ -44,7 +44,9 @@ except Exception as error:
 
 def after_a_fork(path: Path, what: str) -> str:
     command = [sys.executable, "-c", FORK, str(path), what]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    # The child imports what this process imports, wherever that lies.
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60, env=env)
     return done.stdout.strip()
 
 

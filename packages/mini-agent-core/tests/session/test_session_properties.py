@@ -26,7 +26,7 @@ from mini_agent_core import (
     UserMessage,
     load_session,
 )
-from mini_agent_core.json_text import dump_line
+from mini_agent_core.json_text import MAX_DEPTH, dump_line
 from mini_agent_core.messages_json import to_json
 
 # Two halves of a pair that meet are one character in JSON; everything else survives.
@@ -124,6 +124,15 @@ async def test_what_could_not_be_loaded_again_is_not_written(tmp_path: Path, wro
             await session.append(wrong)
         await session.append(UserMessage("after"))
     assert load_session(path) == [UserMessage("before"), UserMessage("after")]
+
+
+@pytest.mark.anyio
+async def test_input_nested_as_deeply_as_the_wire_takes_it_is_kept(tmp_path: Path) -> None:
+    nested = json.loads('{"a":' * MAX_DEPTH + "1" + "}" * MAX_DEPTH)
+    reply = AssistantMessage((ToolCall("a", "t", nested),), "tool_use")
+    with Session.open(tmp_path / "session") as session:
+        await session.append(reply)
+    assert load_session(tmp_path / "session") == [reply]
 
 
 @given(st.binary(max_size=200))
