@@ -14,6 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from goals import KEPT, Inside, Results, Round, goals
 from inside import (
     calls,
     calls_in_process,
@@ -24,7 +25,7 @@ from inside import (
 from load import LoadError
 from peers import EVERYBODY, OURS, Contestant, deltas, stream_fault
 from servers import ServerError
-from table import Inside, Results, Round, goals, page
+from table import page
 
 
 def measure(shown: Contestant, folder: Path, peers: Path, seconds: float) -> Round:
@@ -40,6 +41,7 @@ def measure(shown: Contestant, folder: Path, peers: Path, seconds: float) -> Rou
         many = server.put("json", 32, seconds)
         return Round(
             ready=server.ready,
+            ready_cpu=server.ready_cpu,
             one=one,
             many=many,
             stream=None if fault else server.put("stream", 1, seconds / 2),
@@ -104,7 +106,7 @@ def main() -> int:
     sys.stdout.write(text)
     if arguments.out:
         arguments.out.write_text(text, encoding="utf-8")
-    return 0 if all(goal.kept for goal in goals(results, inside)) else 1
+    return 0 if all(goal.verdict == KEPT for goal in goals(results, inside)) else 1
 
 
 if __name__ == "__main__":

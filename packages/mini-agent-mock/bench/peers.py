@@ -158,7 +158,8 @@ def stream_fault(answer: bytes) -> str:
     body = answer.partition(b"\r\n\r\n")[2]
     if b"event: content_block_delta" not in body:
         return "no stream" if b"data: " not in body else "not the service's events"
-    return ""
+    first = body[body.index(b"event: ") :].partition(b"\n")[0].decode()
+    return "" if first == "event: message_start" else f"begins with {first}"
 
 
 def deltas(answer: bytes) -> int:

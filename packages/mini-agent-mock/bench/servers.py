@@ -6,8 +6,10 @@ whatever else runs on the machine. Elsewhere than on Linux they are 0.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -42,7 +44,7 @@ class Load:
 
 
 class Server:
-    """A child process that serves at `url`. `ready` is the time in seconds until it answered."""
+    """A child process that serves at `url`. `ready` and `ready_cpu`: seconds until it answered."""
 
     def __init__(
         self, command: Sequence[str], port: int, path: str, env: Mapping[str, str]
@@ -61,6 +63,7 @@ class Server:
             self.stop()
             raise
         self.ready = time.perf_counter() - began
+        self.ready_cpu = sum(self._cpu())
 
     def _wait(self, began: float) -> None:
         while True:
@@ -123,8 +126,9 @@ class Server:
 
     def stop(self) -> None:
         """End the process and its children."""
-        for pid in reversed(self._pids() if CAN_TELL_COSTS else []):
-            os.kill(pid, 15)
+        for pid in reversed(self._pids() if CAN_TELL_COSTS else ()):
+            with contextlib.suppress(ProcessLookupError):  # it went by itself
+                os.kill(pid, signal.SIGTERM)
         self._process.terminate()
         try:
             self._process.wait(10)
