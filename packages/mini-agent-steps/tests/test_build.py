@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 from mini_agent_steps import build as build_module
@@ -85,6 +87,39 @@ def test_a_cache_that_cannot_be_written_is_replaced(
     (built, _) = build(bench.course, bench.source.snapshots)
     assert (built.package_folder / "cli.py").is_file()
     assert not built.folder.is_relative_to(blocked)
+
+
+def test_a_cache_that_may_only_be_read_is_replaced(bench: Bench) -> None:
+    cache = cache_folder(bench.course)
+    (cache / "step_answer").mkdir(parents=True)
+    (cache / "step_note_taking").write_text("no folder")
+    for built in build(bench.course, bench.source.snapshots):
+        assert (built.package_folder / "cli.py").is_file()
+        assert not built.folder.is_relative_to(cache)
+
+
+def test_a_build_that_was_killed_leaves_nothing_that_is_used(bench: Bench) -> None:
+    (whole, _) = build(bench.course, bench.source.snapshots)
+    draft = whole.folder.parent / "tmpkilled"
+    draft.mkdir()
+    (draft / "half.py").write_text("half")
+    (again, _) = build(bench.course, bench.source.snapshots)
+    assert (again.folder, again.written) == (whole.folder, 0)
+    os.utime(draft, (0, 0))
+    build(bench.course, bench.source.snapshots)
+    assert not draft.exists()
+
+
+def test_many_processes_may_build_at_once(bench: Bench) -> None:
+    code = (
+        "import sys; from mini_agent_steps.__main__ import main; "
+        "sys.exit(main(['--course', sys.argv[1], 'build']))"
+    )
+    command = [sys.executable, "-c", code, str(bench.root)]
+    running = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(6)]
+    assert [process.communicate(timeout=120)[1] for process in running] == [b""] * 6
+    assert {process.returncode for process in running} == {0}
+    assert [item.written for item in build(bench.course, bench.source.snapshots)] == [0, 0]
 
 
 def test_builds_nobody_used_for_a_day_are_removed(bench: Bench) -> None:

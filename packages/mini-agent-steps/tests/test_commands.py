@@ -292,6 +292,24 @@ def test_a_misspelt_command_is_told_the_nearest(capsys: Said) -> None:
     assert "there is no command 'verfy': did you mean verify?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["verify", "-j", "-3"], "argument -j/--jobs: -3 is less than 0"),
+        (["verify", "-j", "two"], "argument -j/--jobs: invalid number value: 'two'"),
+        (["run", "1", "--folder", "x"], "--folder and --proxy are for --live"),
+        (["run", "1", "--proxy"], "--folder and --proxy are for --live"),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(
+    capsys: Said, words: list[str], message: str
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    assert caught.value.code == 64
+    assert message in capsys.readouterr().err
+
+
 def test_one_is_no_plural(bench: Bench, capsys: Said) -> None:
     assert steps(bench, "show", "1") == 0
     assert "\n     1 line  __init__.py\n" in f"\n{capsys.readouterr().out}"

@@ -123,8 +123,8 @@ def test_a_snapshot_that_does_not_parse_is_found_at_the_canonical_line(bench: Be
     )
     assert found(bench) == only(
         "canonical/cli.py:17: step 'answer' does not parse: expected an indented block after 'if'"
-        " statement: see `mini-agent-steps show` of this step and file; put the markers"
-        " around whole statements"
+        f" statement: see `mini-agent-steps --course {bench.root} show answer cli.py`; put the"
+        " markers around whole statements"
     )
 
 

@@ -43,7 +43,21 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     if prompt and arguments.command != "run":
         root.error("only `run` takes words behind --")
     arguments.prompt = prompt
+    if arguments.command == "run" and not arguments.live and (arguments.folder or arguments.proxy):
+        root.error(
+            "--folder and --proxy are for --live; a demo has a scratch folder and no network"
+        )
     return arguments
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} is less than 0")
+    return number
+
+
+_count.__name__ = "number"  # what argparse calls a text that is none
 
 
 def _check_command(root: _Parser, words: Sequence[str]) -> None:
@@ -130,14 +144,16 @@ def _author(commands: argparse._SubParsersAction[_Parser]) -> None:
 
     verify = commands.add_parser("verify", help="every scenario on every step it holds for")
     verify.add_argument("steps", nargs="*", metavar="STEP")
-    verify.add_argument("-j", "--jobs", type=int, default=0, metavar="N", help="0: as it fits")
+    verify.add_argument("-j", "--jobs", type=_count, default=0, metavar="N", help="0: as it fits")
     verify.add_argument("--scenario", metavar="NAME", help="only this one")
     verify.add_argument(
         "--cover", action="store_true", help="also demand 100 %% line and branch coverage"
     )
 
     selfcheck = commands.add_parser("selfcheck", help="break the source; the proof must notice")
-    selfcheck.add_argument("-j", "--jobs", type=int, default=0, metavar="N", help="0: as it fits")
+    selfcheck.add_argument(
+        "-j", "--jobs", type=_count, default=0, metavar="N", help="0: as it fits"
+    )
     selfcheck.add_argument("--mutant", metavar="ID", help="only this one")
     selfcheck.add_argument(
         "--written", action="store_true", help="only the hand-written mutants, none generated"

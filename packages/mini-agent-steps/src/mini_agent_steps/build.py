@@ -54,18 +54,32 @@ def build(course: Course, snapshots: Iterable[Snapshot]) -> list[Built]:
 
     Where the cache cannot be written, the snapshots go to a new temporary folder.
     """
-    cache = cache_folder(course)
+    wanted = list(snapshots)
     try:
-        cache.mkdir(parents=True, exist_ok=True)
+        return [_keep(cache_folder(course), snapshot) for snapshot in wanted]
     except OSError:
-        cache = Path(tempfile.mkdtemp(prefix="mini-agent-steps-"))
-    built = []
-    for snapshot in snapshots:
-        folder = cache / snapshot.step.package / snapshot.digest
-        built.append(Built(snapshot, folder, write_package(folder, snapshot)))
-        os.utime(folder)
-        _forget_old(folder)
-    return built
+        instead = Path(tempfile.mkdtemp(prefix="mini-agent-steps-"))
+        return [_keep(instead, snapshot) for snapshot in wanted]
+
+
+def _keep(cache: Path, snapshot: Snapshot) -> Built:
+    """Put a snapshot into the cache, whole or not at all; mend one that was tampered with."""
+    folder = cache / snapshot.step.package / snapshot.digest
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if folder.is_dir():
+        written = write_package(folder, snapshot)
+    else:
+        draft = Path(tempfile.mkdtemp(dir=folder.parent))
+        draft.chmod(0o755)
+        written = write_package(draft, snapshot)
+        try:
+            draft.rename(folder)
+        except OSError:  # another process was first; what it put there is the same
+            shutil.rmtree(draft)
+            write_package(folder, snapshot)
+    os.utime(folder)
+    _forget_old(folder)
+    return Built(snapshot, folder, written)
 
 
 def build_into(out: Path, snapshots: Iterable[Snapshot]) -> list[Built]:

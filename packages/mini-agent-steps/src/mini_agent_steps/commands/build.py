@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
         where = str(arguments.out)
     else:
         built = build.build(course, source.snapshots)
-        where = str(build.cache_folder(course))
+        where = str(built[0].folder.parent.parent)
     seconds = time.perf_counter() - started
     files = sum(len(item.snapshot.files) for item in built)
     written = sum(item.written for item in built)
