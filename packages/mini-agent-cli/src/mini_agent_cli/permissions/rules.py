@@ -24,8 +24,11 @@ KNOWN_TOOLS = ("read_file", "list_files", "grep_search", "edit_file", "write_fil
 
 _ODD = re.compile(r"[\s'\"\\]")
 _NOT_BETWEEN_QUOTES = re.compile(r"[\"$`\\]")
-_MADE_UP = re.compile(r"\$|`|\{[^{}]*(,|\.\.)[^{}]*\}")
-"""What the shell replaces before it starts a program: variables, substitutions, braces."""
+_MADE_UP = re.compile(r"[$`*?\[]|\{[^{}]*(,|\.\.)[^{}]*\}")
+"""What the shell replaces before it starts a program: variables, substitutions, names, braces."""
+
+_VALUE = re.compile(r"[$`{]")
+_WILDCARD = re.compile(r"[*?\[]")
 
 _WRITTEN = re.compile(r"\s*([A-Za-z0-9_*-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
@@ -65,7 +68,7 @@ class Rule:
         """Return the word on whose value at run time it depends whether the rule matches."""
         for expected, word in zip((self.pattern or "").split(), words, strict=False):
             if _MADE_UP.search(word):
-                return word
+                return word if _could_become(word, expected) else None
             if not fnmatchcase(word, expected):
                 return None
         return None
@@ -102,6 +105,15 @@ def parse_rule(text: str, where: str) -> Rule:
         except re.error as error:
             raise UsageError(f"{where}: {text!r} holds a pattern that is none: {error}") from error
     return rule
+
+
+def _could_become(word: str, expected: str) -> bool:
+    """Whether the shell could make of the word what this part of a pattern matches."""
+    if not _VALUE.search(word) and not _WILDCARD.search(expected):
+        return fnmatchcase(expected, word)  # a file's name, by the shell's own wildcards
+    known = re.split(r"[$`*?\[{]", word, maxsplit=1)[0]
+    literal = _WILDCARD.split(expected, maxsplit=1)[0]
+    return known.startswith(literal) or literal.startswith(known)
 
 
 def written(words: Iterable[str]) -> str:
