@@ -7,13 +7,14 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from mini_agent_steps import build as build_module
 from mini_agent_steps.build import CACHE_VARIABLE, build, build_into, cache_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
     from conftest import Bench
 
     from mini_agent_steps.course import Course
@@ -87,6 +88,23 @@ def test_a_cache_that_cannot_be_written_is_replaced(
     (built, _) = build(bench.course, bench.source.snapshots)
     assert (built.package_folder / "cli.py").is_file()
     assert not built.folder.is_relative_to(blocked)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a limit on a file's size is POSIX")
+def test_a_write_that_does_not_fit_names_the_file_and_leaves_no_half(tmp_path: Path) -> None:
+    code = (
+        "import resource, sys; from pathlib import Path; "
+        "from mini_agent_steps.build import write_if_different; "
+        "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4, 4)); "
+        "write_if_different(Path(sys.argv[1]), 'more than four')"
+    )
+    path = tmp_path / "a.py"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False
+    )
+    assert done.stderr.splitlines()[-1] == f"OSError: [Errno 27] File too large: '{path}'"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_cache_that_may_only_be_read_is_replaced(bench: Bench) -> None:

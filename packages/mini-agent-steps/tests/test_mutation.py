@@ -173,6 +173,18 @@ def test_selfcheck_kills_every_mutant_of_the_template(
     assert said.err == ""
 
 
+def test_selfcheck_fails_for_an_equivalent_that_is_killed_or_gone(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    killed = "agent.py:Agent.call_model: `1000` -> `1001`"
+    listed = [f"[[equivalent]]\nmutant = \"{name}\"\nreason = 'x'\n" for name in (killed, "gone")]
+    bench.write("mutants.toml", bench.read("mutants.toml") + "\n" + "\n".join(listed))
+    assert main(["--course", str(bench.root), "selfcheck", "-j", "2"]) == 1
+    said = capsys.readouterr().err
+    assert f"mutants.toml: {killed!r} is killed (answer-" in said
+    assert "mutants.toml: 'gone' does not exist: remove it from [[equivalent]]" in said
+
+
 def test_selfcheck_fails_for_a_survivor_until_it_is_listed_with_a_reason(
     bench: Bench, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -186,7 +198,7 @@ def test_selfcheck_fails_for_a_survivor_until_it_is_listed_with_a_reason(
     listed = f"\n[[equivalent]]\nmutant = \"{name}\"\nreason = 'a budget, not a behaviour'\n"
     bench.write("mutants.toml", bench.read("mutants.toml") + listed)
     assert main(command) == 0
-    assert "1 survivors listed as equivalent" in capsys.readouterr().out
+    assert "1 survivor listed as equivalent, 0 unlisted" in capsys.readouterr().out
 
 
 def test_selfcheck_fails_if_a_named_cell_stays_green(

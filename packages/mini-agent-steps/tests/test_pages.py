@@ -153,7 +153,11 @@ def test_check_prints_the_diff_and_the_mending_command_and_docs_mends(
     said = capsys.readouterr()
     assert '-    "description": "Add a line to notes.txt.",' in said.err
     assert '+    "description": "Add a line to the notes.",' in said.err
-    assert "docs: out of date; run `mini-agent-steps docs` to mend" in said.err
+    mending = f"mini-agent-steps --course {bench.root} docs"
+    assert f"docs: out of date; run `{mending}` to mend" in said.err
+    assert docs(bench, "--check", "--docs", str(bench.path("pages"))) == 1
+    said = capsys.readouterr()
+    assert f"`{mending} --docs {bench.path('pages')}` to mend" in said.err
     assert docs(bench) == 0
     assert docs(bench, "--check") == 0
 
@@ -177,7 +181,7 @@ def test_an_added_line_that_no_block_shows_is_found(
     bench.write(PAGE, text[:start] + text[end:])
     assert docs(bench, "--check") == 1
     assert (
-        '02-note-taking.md:1: 19 added lines of tools.py are nowhere shown, first 1: \'"""The one'
+        '02-note-taking.md:1: 19 added lines of tools.py nowhere shown, first 1: \'"""The one'
     ) in capsys.readouterr().err
     excuse = '\n[[shown_whole]]\nstep = "note-taking"\nfile = "tools.py"\nreason = "long"\n'
     bench.write("course.toml", bench.read("course.toml") + excuse)

@@ -112,11 +112,16 @@ def write_if_different(path: Path, text: str) -> bool:
             return False
     except OSError:
         path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-    Path(temporary).chmod(0o644)
-    Path(temporary).replace(path)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except OSError as error:  # a full disk does not say which file it was
+        temporary.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from error
     return True
 
 

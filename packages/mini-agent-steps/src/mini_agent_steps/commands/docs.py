@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,9 @@ def run(arguments: argparse.Namespace) -> int:
         for page in different:
             print(page.diff, file=sys.stderr)
         if different:
-            print(f"docs: out of date; run `{course.command('docs')}` to mend", file=sys.stderr)
+            words = ["docs", *(["--docs", str(folder)] if arguments.docs else [])]
+            mending = course.command(shlex.join(words))
+            print(f"docs: out of date; run `{mending}` to mend", file=sys.stderr)
     blocks = sum(page.blocks for page in result.pages)
     state = "out of date" if arguments.check else "rewritten"
     print(

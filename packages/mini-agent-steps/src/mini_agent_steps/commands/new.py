@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mini_agent_steps.build import write_if_different
 from mini_agent_steps.course_file import load_course
 from mini_agent_steps.findings import UsageError
 
@@ -20,8 +20,11 @@ def run(arguments: argparse.Namespace) -> int:
     folder: Path = arguments.folder
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not empty; name a new folder")
-    ignored = shutil.ignore_patterns("__pycache__", ".*_cache")
-    shutil.copytree(TEMPLATE, folder, ignore=ignored, dirs_exist_ok=True)
+    for path in sorted(TEMPLATE.rglob("*.*")):
+        part = path.relative_to(TEMPLATE)
+        cached = any(name.startswith((".", "__pycache__")) for name in part.parts)
+        if path.is_file() and not cached:
+            write_if_different(folder / part, path.read_text("utf-8"))
     print(f"a course of two steps, one source, three scenarios: {folder}\n")
     course = load_course(folder)
     width = len(course.command("selfcheck"))
