@@ -67,7 +67,7 @@ How to read it:
 - The prompt: what the program has taken when the prompt shows. On a machine that does other things
   as well the clock says more about those than about the program, so the goal is held against the
   CPU time, which the system counts in steps of 10 ms.
-- CPU times grow on a machine that does other things at the same time, those of a whole question most:
+- CPU times grow on a machine that does other things meanwhile, those of a whole question most:
   a goal that is missed there may hold on an idle one, and only there is it worth looking at.
 - Sizes are of what is delivered, without byte code made later.
 """
