@@ -6,11 +6,10 @@ scenario's fault, and `FaultMissed` says so.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mini_agent_mock.errors import MockError
-from mini_agent_mock.http import Chunk, Ending, to_json
+from mini_agent_mock.http import Chunk, Ending
 from mini_agent_mock.replies.protocol import Event
 from mini_agent_mock.replies.splitting import cut_after
 
@@ -50,11 +49,11 @@ def change_events(fault: StreamFault, events: list[Event], request_id: str) -> l
     if fault.kind == "insert":
         return [*events[:at], Event(fault.event, fault.data), *events[at:]]
     broken = fault.data if isinstance(fault.data, str) else _half(events[at])
-    return [*events[:at], replace(events[at], data=broken), *events[at + 1 :]]
+    return [*events[:at], events[at]._replace(data=broken), *events[at + 1 :]]
 
 
 def _half(event: Event) -> str:
-    whole = to_json(event.data).decode()
+    whole = event.data_bytes().decode()
     return whole[: len(whole) // 2]
 
 
