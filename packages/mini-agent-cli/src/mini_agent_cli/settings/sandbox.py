@@ -35,18 +35,13 @@ def _parse_path(text: str, where: str, workspace: Path, env: Mapping[str, str]) 
 
 
 def check_hidden(settings: Settings) -> None:
-    """Refuse what the sandbox could not hide.
+    """Refuse to hide the workspace itself.
 
     Raises:
-        UsageError: something hidden lies where commands may write, and so may read.
+        UsageError: it is hidden.
     """
-    for hidden in settings.hidden:
-        for open_to_commands in (settings.workspace, *settings.writable):
-            if hidden.resolve().is_relative_to(open_to_commands.resolve()):
-                raise UsageError(
-                    f"hidden: {hidden} lies in {open_to_commands}, where commands may read and "
-                    "write everything; move it out, or leave it out of the settings"
-                )
+    if settings.workspace.resolve() in (path.resolve() for path in settings.hidden):
+        raise UsageError(f"hidden: {settings.workspace} is the workspace itself; name less of it")
 
 
 def sandbox_lines(settings: Settings) -> Iterator[str]:
