@@ -26,7 +26,9 @@ def found(bench: Bench, *, with_tools: bool = False) -> list[str]:
 
 
 def test_the_template_breaks_no_rule(bench: Bench) -> None:
+    before = sorted(bench.root.rglob("*"))
     assert found(bench, with_tools=True) == []
+    assert sorted(bench.root.rglob("*")) == before
 
 
 def test_a_misspelt_marker_is_found_and_nothing_is_sliced(bench: Bench) -> None:

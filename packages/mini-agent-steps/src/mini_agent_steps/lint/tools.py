@@ -89,7 +89,7 @@ def _place(source: Source, path: str, line: int) -> tuple[str, int, str]:
 def _format(ruff: str, options: list[str], source: Source, out: Path) -> list[Finding]:
     findings = []
     canonical = str(source.course.canonical.resolve())
-    output = _run([ruff, "format", "--diff", *options, str(out), canonical], out)
+    output = _run([ruff, "format", "--no-cache", "--diff", *options, str(out), canonical], out)
     path, changed = "", False
     for line in output.splitlines():
         if line.startswith("--- "):
