@@ -7,6 +7,7 @@ import importlib
 import os
 import signal
 import sys
+import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -67,14 +68,14 @@ async def _converse(
         reading.cancel()  # gives the terminal back as it was
         await asyncio.wait((reading,))
         raise
-    preloading = asyncio.ensure_future(asyncio.to_thread(_preload))
+    # A daemon: whoever leaves at once does not wait for what is no longer needed.
+    threading.Thread(target=_preload, name="preload", daemon=True).start()
     with _ending_signals(talk):
         code = await talk.hold(reading)
     if code == ABORTED:
         # A tool may still be running, and the event loop would wait for it.
         host.stdout.flush()
         os._exit(code)
-    await asyncio.wait((preloading,))
     return code
 
 
