@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mini_agent_core.session import Session
 
 _MESSAGES = get_args(Message)
+_TOOL_MEMBERS = ("name", "description", "input_schema", "read_only", "run")
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
@@ -45,11 +46,13 @@ def tools_by_name(tools: Sequence[Tool]) -> Mapping[str, Tool]:
     """Return the tools by their names.
 
     Raises:
+        TypeError: one lacks what a tool must have.
         ValueError: two have the same name, one has a name that no service accepts, or a schema
             that is no JSON.
     """
     by_name: dict[str, Tool] = {}
     for tool in tools:
+        _check_tool(tool)
         if not _TOOL_NAME.fullmatch(tool.name):
             raise ValueError(f"not a tool name: {tool.name!r} (letters, digits, _ and -, up to 64)")
         if tool.name in by_name:
@@ -60,6 +63,17 @@ def tools_by_name(tools: Sequence[Tool]) -> Mapping[str, Tool]:
             raise ValueError(f"the input schema of {tool.name}: {error}") from error
         by_name[tool.name] = tool
     return by_name
+
+
+def _check_tool(tool: Any) -> None:
+    what = type(tool).__name__
+    missing = [member for member in _TOOL_MEMBERS if not hasattr(tool, member)]
+    if missing:
+        raise TypeError(f"{what} is no tool: it has no {missing[0]} (see interfaces.Tool)")
+    if not isinstance(tool.name, str):
+        raise TypeError(f"a tool's name must be a str: {what} has {tool.name!r}")
+    if not callable(tool.run):
+        raise TypeError(f"the run of the tool {tool.name} must be an async def")
 
 
 def history_before(history: Sequence[Message], session: Session | None) -> Sequence[Message]:

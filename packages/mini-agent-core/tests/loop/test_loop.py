@@ -538,6 +538,9 @@ async def test_a_prompt_may_carry_reminders() -> None:
         ({"tools": [RecordingTool("no blanks")]}, ValueError),
         ({"tools": [RecordingTool("x" * 65)]}, ValueError),
         ({"tools": [RecordingTool(input_schema={"enum": {1}})]}, ValueError),
+        ({"tools": [RecordingTool(7)]}, TypeError),  # type: ignore[arg-type]  # the mistake on trial
+        ({"tools": [print]}, TypeError),
+        ({"tools": "read_file"}, TypeError),
         ({"history": (ToolMessage("a", ToolResult("r")),)}, ValueError),
         ({"history": ({"role": "user", "content": "x"},)}, TypeError),
         ({"prompt": UserMessage("x", (7,))}, TypeError),  # type: ignore[arg-type]  # the mistake on trial
