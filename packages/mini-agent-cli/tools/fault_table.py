@@ -2,18 +2,20 @@
 
     uv run python packages/mini-agent-cli/tools/fault_table.py docs/cli-faults.md [--check]
 
-Every row is a run of the installed program against the mock. With ``--check`` nothing is
-written; the exit code says whether the file is what the runs give.
+Every row is a run of the program, in a process of its own, against the mock. The processes are
+forked from one that has loaded the SDK, whose import would take most of the time; that the
+program starts by itself is tested elsewhere. With ``--check`` nothing is written; the exit code
+says whether the file is what the runs give.
 """
 
 from __future__ import annotations
 
 import argparse
 import difflib
+import multiprocessing
 import os
 import re
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -22,9 +24,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mini_agent_cli.__main__ import run
 from mini_agent_mock import MockServer, Scenario
 
-PROGRAM = Path(sys.executable).with_name("mini-agent")
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["anthropic", "rich.markdown", "mini_agent_cli.start"])
 KEY = "sk-ant-not-a-real-key-0123456789"
 PATIENCE = 120.0
 
@@ -99,6 +103,25 @@ CASES = (
 )  # fmt: skip
 
 
+def be_the_program(
+    flags: tuple[str, ...], env: dict[str, str], folder: Path, outputs: tuple[Path, Path]
+) -> None:
+    """Run the program as this process, as if it had been started with these flags."""
+    for number, path in ((0, Path(os.devnull)), (1, outputs[0]), (2, outputs[1])):
+        opened = os.open(path, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT)
+        os.dup2(opened, number)
+        os.close(opened)
+    sys.stdin, sys.stdout, sys.stderr = (
+        open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115  # open to the end
+        for number, mode in ((0, "r"), (1, "w"), (2, "w"))
+    )
+    os.environ.clear()
+    os.environ.update(env)
+    os.chdir(folder)
+    sys.argv = ["mini-agent", "-p", "hello", *flags]
+    sys.exit(run())
+
+
 def run_case(case: Case) -> str:
     """Run the program and return the row."""
     with (
@@ -112,21 +135,18 @@ def run_case(case: Case) -> str:
             "ANTHROPIC_API_KEY": KEY,
             "ANTHROPIC_BASE_URL": server.base_url,
         }
-        running = subprocess.Popen(
-            [str(PROGRAM), "-p", "hello", *case.flags],
-            cwd=folder,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        work, outputs = Path(folder) / "work", (Path(folder) / "out", Path(folder) / "err")
+        work.mkdir()
+        running = FORKS.Process(target=be_the_program, args=(case.flags, env, work, outputs))
+        running.start()
         if case.signal is not None:
+            assert running.pid is not None  # it has started
             _wait_for_a_request(server)
-            running.send_signal(case.signal)
-        out, err = running.communicate(timeout=PATIENCE)
+            os.kill(running.pid, case.signal)
+        running.join(PATIENCE)
+        out, err = (path.read_text("utf-8") for path in outputs)
         requests = len(server.requests)
-    cells = (case.name, str(running.returncode), _cell(out), _cell(err), str(requests))
+    cells = (case.name, str(running.exitcode), _cell(out), _cell(err), str(requests))
     return f"| {' | '.join(cells)} |\n"
 
 
