@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -254,7 +255,14 @@ def test_check_names_the_stub_that_was_reached_and_an_early_end(
     program = folder / "step_answer/cli.py"
     program.write_text("import sys\n\ndef run_cli(argv):\n    sys.exit('no such flag')\n")
     assert steps(bench, "check", str(folder)) == 1
-    assert "       it ended early: no such flag\n" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    first = re.search(r"red    (\S+): .+\n       it ended early: no such flag\n", said)
+    assert first, said
+    others = said.count(f"(as {first[1]})\n")
+    shared = f"red for the same reason:\n  {others + 1} scenarios: it ended early: no such flag\n"
+    assert others
+    assert shared in said
+    assert said.count("no such flag") == 2
 
 
 def test_a_protocols_method_is_nothing_to_write() -> None:

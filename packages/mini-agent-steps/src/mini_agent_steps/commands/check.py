@@ -18,11 +18,13 @@ from mini_agent_steps.starter import left_to_do, make_starter, step_of_folder, t
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from mini_agent_steps.course import Course, Step
     from mini_agent_steps.proof.cell import Cell
     from mini_agent_steps.proof.host import Host
     from mini_agent_steps.proof.observation import Observation
+    from mini_agent_steps.proof.scenario import Scenario
 
 _STUB = re.compile(r"write \S+ in \S+ \(step \d+, chapter \d+\)")
 
@@ -48,14 +50,14 @@ def run(arguments: argparse.Namespace) -> int:
     from mini_agent_steps.proof.warm import warm_up
 
     warm_up()
-    red = 0
+    reasons: dict[str, list[str]] = {}
     with Host() as host:
         for scenario in scenarios:
             reason = _why_red(Cell(scenario, built), host)
-            print(f"{'green' if reason is None else 'red  '}  {scenario.name}: {scenario.title}")
-            if reason is not None:
-                red += 1
-                print(f"       {reason}")
+            print(_verdict(scenario, reason, reasons))
+    red = sum(map(len, reasons.values()))
+    for line in _shared(reasons):
+        print(line)
     print(f"\n{len(scenarios) - red} of {len(scenarios)} green")
     if not red:
         print(_next(course, step))
@@ -63,6 +65,26 @@ def run(arguments: argparse.Namespace) -> int:
         number = sum(len(task.add) + len(task.change) for task in left)
         print(f"{counted(number, 'function')} to write or change; chapter {step.chapter} says why")
     return 1 if red else 0
+
+
+def _verdict(scenario: Scenario, reason: str | None, reasons: dict[str, list[str]]) -> str:
+    """Green, or red and why; a reason that was given before is not said again."""
+    if reason is None:
+        return f"green  {scenario.name}: {scenario.title}"
+    names = reasons.setdefault(reason, [])
+    names.append(scenario.name)
+    if len(names) > 1:
+        return f"red    {scenario.name}: {scenario.title} (as {names[0]})"
+    return f"red    {scenario.name}: {scenario.title}\n       {reason}"
+
+
+def _shared(reasons: dict[str, list[str]]) -> Iterator[str]:
+    """How many scenarios each reason that several have made red, the most first."""
+    shared = [(len(names), reason) for reason, names in reasons.items() if len(names) > 1]
+    if shared:
+        yield "\nred for the same reason:"
+        for number, reason in sorted(shared, reverse=True):
+            yield f"  {counted(number, 'scenario')}: {reason}"
 
 
 def _why_red(cell: Cell, host: Host) -> str | None:
