@@ -122,6 +122,15 @@ def test_a_folder_that_became_a_link_is_not_followed(place: Place, tmp_path: Pat
     assert (elsewhere / "a").exists()
 
 
+@pytest.mark.parametrize("made", ["mkfifo thing", "ln -s /dev/zero thing"])
+def test_what_is_no_regular_file_is_never_read(place: Place, made: str) -> None:
+    (place.workspace / "f").write_text("x")
+    change(place, shell(made), shell("echo y >> f"))
+    assert place.run("undo").code == 0
+    assert not os.path.lexists(place.workspace / "thing")
+    assert (place.workspace / "f").read_text() == "x"
+
+
 def test_a_run_that_never_ended_can_be_undone(place: Place) -> None:
     """A crash leaves no record of how the files were at the end."""
     (place.workspace / "a").write_text("new\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import threading
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mini_agent_cli.permissions.paths import path_in_workspace
 from mini_agent_cli.permissions.rules import SHELL_TOOL
 from mini_agent_cli.undo.journal import Journal
+from mini_agent_cli.undo.look import digest_of
 from mini_agent_cli.undo.scan import Scan, scan
 
 if TYPE_CHECKING:
@@ -85,14 +85,6 @@ class Recorder:
             entry = {"run": self._run, "path": path, "digest": digest, "mode": mode}
             self._journal.append(entry)
             self._touched.add(path)
-
-
-def digest_of(path: Path) -> str | None:
-    """Return the digest of the file's content; None if there is no such file."""
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return None
 
 
 class RecordedShell:

@@ -9,7 +9,7 @@ from mini_agent_cli.errors import CliError
 from mini_agent_cli.permissions.paths import path_in_workspace
 from mini_agent_cli.render.escape import visible
 from mini_agent_cli.undo.journal import FileState, Journal
-from mini_agent_cli.undo.recorder import digest_of
+from mini_agent_cli.undo.look import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +41,8 @@ def _put_back(
     path: str, state: FileState | None, run: RecordedRun, journal: Journal, workspace: Path
 ) -> str:
     shown, target = visible(path), workspace / path
-    if path_in_workspace(path, workspace) != path:
+    parent = path.rpartition("/")[0] or "."
+    if path_in_workspace(parent, workspace) != parent:
         return f"left as it is, its folder is now a link: {shown}"
     now = digest_of(target)
     if now == (state.digest if state is not None else None):

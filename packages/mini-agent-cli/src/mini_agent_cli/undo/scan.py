@@ -12,6 +12,8 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mini_agent_cli.undo.look import read_regular
+
 LEFT_OUT = frozenset(
     (
         ".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".tox", ".nox",
@@ -80,9 +82,16 @@ def _look(path: Path, known: Seen | None, *, contents: bool, room: int) -> Seen 
             return Seen(signature, mode)
         if status.st_size > min(LARGEST_FILE, room):
             return Seen(signature, mode)
-        return Seen(signature, mode, path.read_bytes())
+        return Seen(signature, mode, _content(path))
     except OSError:
         return None
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return read_regular(path)
+    except OSError:
+        return None  # it is there all the same: an undo must not take it for a new file
 
 
 def _git_marks(workspace: Path) -> tuple[tuple[int, int], ...]:
