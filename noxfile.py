@@ -36,6 +36,9 @@ MOCK_PEERS = ("fakellm", "llmock", "mock-ai-api", "mockllm", "mocktopus")
 MOCK_PEERS_NPM = ("@copilotkit/aimock",)
 MOCK_LIMITS = ("uvicorn", "httptools", "uvloop")
 
+# One more than there are cores: many tests wait for a process or a clock.
+WORKERS = (os.cpu_count() or 1) + 1
+
 # No session sees a real key, so no test can spend one; only `live` gets it back.
 REAL_KEYS = {
     name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith("ANTHROPIC_")
@@ -108,7 +111,7 @@ def coverage(session: nox.Session, package: str) -> None:
 
 def tests_of(package: str) -> tuple[str, ...]:
     """What to tell pytest to run a package's tests on every core."""
-    return ("--numprocesses=auto", "--dist=worksteal", f"packages/mini-agent-{package}/tests")
+    return (f"--numprocesses={WORKERS}", "--dist=worksteal", f"packages/mini-agent-{package}/tests")
 
 
 def run_covered(session: nox.Session, package: str) -> None:
