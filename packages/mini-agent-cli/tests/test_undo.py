@@ -118,7 +118,7 @@ def test_a_folder_that_became_a_link_is_not_followed(place: Place, tmp_path: Pat
     elsewhere = tmp_path / "elsewhere"
     (place.workspace / "d").rename(elsewhere)
     (place.workspace / "d").symlink_to(elsewhere)
-    assert "its folder is now a link: d/a" in place.run("undo").out
+    assert "(its folder is now a link): d/a" in place.run("undo").out
     assert (elsewhere / "a").exists()
 
 
@@ -129,6 +129,26 @@ def test_what_is_no_regular_file_is_never_read(place: Place, made: str) -> None:
     assert place.run("undo").code == 0
     assert not os.path.lexists(place.workspace / "thing")
     assert (place.workspace / "f").read_text() == "x"
+
+
+@pytest.mark.parametrize("put", ["ln -s ro t", "mkdir t"])
+def test_a_file_that_the_run_replaced_is_put_back(place: Place, put: str) -> None:
+    (place.workspace / "t").write_text("mine\n")
+    (place.workspace / "ro").write_text("other\n")
+    change(place, shell(f"rm t; {put}"))
+    assert (place.run("undo").code, (place.workspace / "t").read_text()) == (0, "mine\n")
+    assert (place.workspace / "ro").read_text() == "other\n"
+
+
+def test_an_undo_that_could_not_put_a_file_back_can_be_tried_again(place: Place) -> None:
+    (place.workspace / "t").write_text("mine\n")
+    change(place, shell("rm t; mkdir -p t/node_modules"))
+    ran = place.run("undo")
+    assert ran.code == 1
+    assert "could not be put back (Directory not empty): t" in ran.out
+    assert "undo again" in ran.out
+    (place.workspace / "t" / "node_modules").rmdir()
+    assert (place.run("undo").code, (place.workspace / "t").read_text()) == (0, "mine\n")
 
 
 def test_a_run_that_never_ended_can_be_undone(place: Place) -> None:

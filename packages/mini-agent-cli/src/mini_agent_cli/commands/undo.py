@@ -15,7 +15,8 @@ async def _run(talk: Conversation, _argument: str) -> None:
     from mini_agent_cli.undo.restore import undo_last
 
     workspace = talk.kit.settings.workspace
-    for line in await asyncio.to_thread(undo_last, talk.host.env, workspace):
+    undone = await asyncio.to_thread(undo_last, talk.host.env, workspace)
+    for line in undone.told:
         talk.say(line)
 
 

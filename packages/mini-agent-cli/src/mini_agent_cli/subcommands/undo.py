@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
 
 def run(argv: Sequence[str], host: Host) -> int:
-    """Undo and return the exit code."""
+    """Undo and return the exit code: 1 if something is still to be put back."""
     parser = Parser(
         "mini-agent undo",
         "Take back the last task that changed something: put its files back as they were.",
     )
     parser.add_argument("-C", "--directory", metavar="DIR", help="the folder (default: this one)")
     options = parser.parse_args(list(argv))
-    for line in undo_last(host.env, find_workspace(options.directory)):
+    undone = undo_last(host.env, find_workspace(options.directory))
+    for line in undone.told:
         host.print(line)
-    return 0
+    return 0 if undone.whole else 1

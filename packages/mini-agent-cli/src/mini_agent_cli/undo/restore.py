@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mini_agent_cli.atomic_file import write_atomically
@@ -18,10 +19,23 @@ if TYPE_CHECKING:
     from mini_agent_cli.undo.journal import RecordedRun
 
 
-def undo_last(env: Mapping[str, str], workspace: Path) -> list[str]:
-    """Put back what the last run changed that was not undone yet; return what was done.
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was done, line by line; ``whole`` is False if something is still to be put back."""
 
-    A file that was changed again since, by whoever, is left as it is and named.
+    told: list[str]
+    whole: bool
+
+
+class _CannotPutBack(Exception):
+    """Why a file could not be put back, in words for the user."""
+
+
+def undo_last(env: Mapping[str, str], workspace: Path) -> Undone:
+    """Put back what the last run changed that was not undone yet.
+
+    A file that was changed again since, by whoever, is left as it is and named. A run of which
+    something could not be put back stays the one to undo.
 
     Raises:
         CliError: there is nothing to undo.
@@ -31,30 +45,42 @@ def undo_last(env: Mapping[str, str], workspace: Path) -> list[str]:
     if not runs:
         raise CliError("there is nothing to undo in this folder")
     run = runs[-1]
-    told = [_put_back(path, state, run, journal, workspace) for path, state in run.before.items()]
+    told, whole = [], True
+    for path, state in run.before.items():
+        try:
+            told.append(f"{_put_back(path, state, run, journal, workspace)}: {visible(path)}")
+        except _CannotPutBack as why:
+            told.append(f"could not be put back ({why}): {visible(path)}")
+            whole = False
     told.extend(f"not captured, so not put back: {visible(missed)}" for missed in run.missed)
-    journal.append({"run": run.id, "undone": True})
-    return told
+    if whole:
+        journal.append({"run": run.id, "undone": True})
+    else:
+        told.append("move what is in the way aside, then undo again: the rest is still kept")
+    return Undone(told, whole)
 
 
 def _put_back(
     path: str, state: FileState | None, run: RecordedRun, journal: Journal, workspace: Path
 ) -> str:
-    shown, target = visible(path), workspace / path
+    target = workspace / path
     parent = path.rpartition("/")[0] or "."
     if path_in_workspace(parent, workspace) != parent:
-        return f"left as it is, its folder is now a link: {shown}"
+        raise _CannotPutBack("its folder is now a link")
     now = digest_of(target)
     if now == (state.digest if state is not None else None):
-        return f"already as it was: {shown}"
+        return "already as it was"
     if run.after is not None and now != run.after.get(path):
-        return f"left as it is, it was changed since: {shown}"
+        return "left as it is, it was changed since"
     try:
         if state is None:
             target.unlink()
-            return f"removed, it was new: {shown}"
-        write_atomically(target, journal.content(state.digest))
+            return "removed, it was new"
+        content = journal.content(state.digest)
+        if target.is_dir() and not target.is_symlink():
+            target.rmdir()  # refuses a folder with something in it
+        write_atomically(target, content)
         target.chmod(state.mode)
     except OSError as error:
-        return f"could not be put back ({error.strerror}): {shown}"
-    return f"put back: {shown}"
+        raise _CannotPutBack(error.strerror or str(error)) from error
+    return "put back"
