@@ -151,6 +151,23 @@ def test_an_undo_that_could_not_put_a_file_back_can_be_tried_again(place: Place)
     assert (place.run("undo").code, (place.workspace / "t").read_text()) == (0, "mine\n")
 
 
+@pytest.mark.parametrize("mode", ["777", "751", "4755", "000"])
+def test_a_changed_mode_is_put_back(place: Place, mode: str) -> None:
+    file = place.workspace / "t"
+    file.write_text("mine\n")
+    file.chmod(0o640)
+    change(place, shell(f"chmod {mode} t"))
+    assert place.run("undo").out == "put back: t\n"
+    assert (file.stat().st_mode & 0o7777, file.read_text()) == (0o640, "mine\n")
+
+
+def test_a_mode_that_the_user_changed_since_is_left(place: Place) -> None:
+    (place.workspace / "t").write_text("mine\n")
+    change(place, shell("echo agent > t"))
+    (place.workspace / "t").chmod(0o700)
+    assert place.run("undo").out == "left as it is, it was changed since: t\n"
+
+
 def test_a_run_that_never_ended_can_be_undone(place: Place) -> None:
     """A crash leaves no record of how the files were at the end."""
     (place.workspace / "a").write_text("new\n")

@@ -36,8 +36,8 @@ class RecordedRun:
 
     Attributes:
         before: per path what the file was; None where there was none.
-        after: per path the digest when the run ended; None where there was no file. The whole
-            is None for a run that never ended.
+        after: per path its mark (``look.mark_of``) when the run ended; None where there was no
+            file. The whole is None for a run that never ended.
         missed: what could not be captured, in words for the user.
     """
 

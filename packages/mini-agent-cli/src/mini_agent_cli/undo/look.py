@@ -33,18 +33,24 @@ def read_regular(path: Path) -> bytes:
         return file.read()
 
 
-def digest_of(path: Path) -> str | None:
+def mark_of(path: Path) -> str | None:
     """Return what tells the thing at the path from another; None if nothing is there.
 
-    A regular file has the digest of its content, a link its target, anything else its kind.
+    A regular file has the mark of its content and mode, a link its target, anything else its
+    kind and mode.
     """
     try:
-        kind = stat.S_IFMT(path.lstat().st_mode)
-        if kind == stat.S_IFLNK:
+        mode = path.lstat().st_mode
+        if stat.S_ISLNK(mode):
             return f"link {path.readlink()}"
     except OSError:
         return None
     try:
-        return hashlib.sha256(read_regular(path)).hexdigest()
+        return file_mark(hashlib.sha256(read_regular(path)).hexdigest(), stat.S_IMODE(mode))
     except OSError:
-        return f"kind {kind:o}"
+        return f"kind {mode:o}"
+
+
+def file_mark(digest: str, mode: int) -> str:
+    """Return the mark of a regular file with this content and mode."""
+    return f"{digest} {mode:o}"

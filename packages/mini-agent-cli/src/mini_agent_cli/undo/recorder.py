@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mini_agent_cli.permissions.paths import path_in_workspace
 from mini_agent_cli.permissions.rules import SHELL_TOOL
 from mini_agent_cli.undo.journal import Journal
-from mini_agent_cli.undo.look import digest_of
+from mini_agent_cli.undo.look import mark_of
 from mini_agent_cli.undo.scan import Scan, scan
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Recorder:
         """Close the run: what its files are now tells later whether somebody changed them."""
         if not self._touched:
             return
-        after = {path: digest_of(self.workspace / path) for path in sorted(self._touched)}
+        after = {path: mark_of(self.workspace / path) for path in sorted(self._touched)}
         self._journal.append({"run": self._run, "after": after})
         self._journal.prune()
 

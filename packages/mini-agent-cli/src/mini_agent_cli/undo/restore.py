@@ -10,7 +10,7 @@ from mini_agent_cli.errors import CliError
 from mini_agent_cli.permissions.paths import path_in_workspace
 from mini_agent_cli.render.escape import visible
 from mini_agent_cli.undo.journal import FileState, Journal
-from mini_agent_cli.undo.look import digest_of
+from mini_agent_cli.undo.look import file_mark, mark_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,8 +67,8 @@ def _put_back(
     parent = path.rpartition("/")[0] or "."
     if path_in_workspace(parent, workspace) != parent:
         raise _CannotPutBack("its folder is now a link")
-    now = digest_of(target)
-    if now == (state.digest if state is not None else None):
+    now = mark_of(target)
+    if now == (file_mark(state.digest, state.mode) if state is not None else None):
         return "already as it was"
     if run.after is not None and now != run.after.get(path):
         return "left as it is, it was changed since"
@@ -79,6 +79,8 @@ def _put_back(
         content = journal.content(state.digest)
         if target.is_dir() and not target.is_symlink():
             target.rmdir()  # refuses a folder with something in it
+        # The project's folders are not the program's own: they get the modes of the user's.
+        target.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(target, content)
         target.chmod(state.mode)
     except OSError as error:
