@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mini_agent_cli.undo.journal import MOST_RUNS, Journal
+from mini_agent_cli.undo.recorder import Recorder
 from mini_agent_cli.undo.scan import LARGEST_FILE
 from mini_agent_core.messages import ToolCall
 from mini_agent_core.testing import call_reply
@@ -168,15 +169,41 @@ def test_a_mode_that_the_user_changed_since_is_left(place: Place) -> None:
     assert place.run("undo").out == "left as it is, it was changed since: t\n"
 
 
-def test_a_run_that_never_ended_can_be_undone(place: Place) -> None:
-    """A crash leaves no record of how the files were at the end."""
-    (place.workspace / "a").write_text("new\n")
+def test_what_a_killed_run_may_not_have_changed_is_kept_until_it_is_moved_aside(
+    place: Place,
+) -> None:
+    """A kill in the middle of a change leaves no record of what the file was afterwards."""
+    file = place.workspace / "a"
+    file.write_text("whose?\n")
     journal = Journal(place.env, place.workspace)
     journal.append({"run": "r", "path": "a", "digest": journal.keep(b"old\n"), "mode": 0o644})
-    with (journal.folder / "journal.jsonl").open("a") as file:
-        file.write('{"run": "r", "pa')
-    assert place.run("undo").out == "put back: a\n"
-    assert (place.workspace / "a").read_text() == "old\n"
+    with (journal.folder / "journal.jsonl").open("a") as lines:
+        lines.write('{"run": "r", "pa')
+    ran = place.run("undo")
+    assert ran.code == 1
+    assert "the run was killed, so this may be your own work since): a" in ran.out
+    assert file.read_text() == "whose?\n"
+    file.unlink()
+    assert place.run("undo").code == 0
+    assert file.read_text() == "old\n"
+
+
+def test_after_a_kill_what_the_user_wrote_since_is_kept_and_the_rest_is_put_back(
+    place: Place,
+) -> None:
+    a, b = place.workspace / "a", place.workspace / "b"
+    a.write_text("old\n")
+    b.write_text("old\n")
+    recorder = Recorder(place.env, place.workspace)
+    recorder.begin()
+    before = recorder.before_command()
+    a.write_text("agent\n")
+    b.write_text("agent\n")
+    recorder.after_command(before)  # and no end: the program was killed in the next command
+    a.write_text("my own\n")
+    told = place.run("undo").out
+    assert told == "left as it is, it was changed since: a\nput back: b\n"
+    assert (a.read_text(), b.read_text()) == ("my own\n", "old\n")
 
 
 def test_lost_content_is_said(place: Place) -> None:

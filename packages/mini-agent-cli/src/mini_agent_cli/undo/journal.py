@@ -1,7 +1,8 @@
 """What was changed by which run, and the contents from before: a journal and a store.
 
 Each line of the journal is an object. A line with ``path`` says what a file was before the run
-first touched it, and is written before that happens; the line with ``after`` closes the run.
+first touched it, and is written before that happens; a line with ``after`` says what files were
+when a tool had changed them.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ class RecordedRun:
 
     Attributes:
         before: per path what the file was; None where there was none.
-        after: per path its mark (``look.mark_of``) when the run ended; None where there was no
-            file. The whole is None for a run that never ended.
+        after: per path its mark (``look.mark_of``) when a tool had last changed it; None where
+            there was no file. A path that the program did not live to look at again is missing.
         missed: what could not be captured, in words for the user.
     """
 
     id: str
     before: dict[str, FileState | None] = field(default_factory=dict)
-    after: dict[str, str | None] | None = None
+    after: dict[str, str | None] = field(default_factory=dict)
     missed: list[str] = field(default_factory=list)
 
 
@@ -82,8 +83,7 @@ class Journal:
                 state = FileState(digest, entry["mode"]) if digest is not None else None
                 run.before.setdefault(entry["path"], state)
             run.missed.extend(entry.get("missed", ()))
-            if "after" in entry:
-                run.after = entry["after"]
+            run.after.update(entry.get("after", {}))
             if entry.get("undone"):
                 del runs[run.id]
         return [run for run in runs.values() if run.before or run.missed]

@@ -70,8 +70,10 @@ def _put_back(
     now = mark_of(target)
     if now == (file_mark(state.digest, state.mode) if state is not None else None):
         return "already as it was"
-    if run.after is not None and now != run.after.get(path):
+    if path in run.after and now != run.after[path]:
         return "left as it is, it was changed since"
+    if path not in run.after and now is not None:
+        raise _CannotPutBack("the run was killed, so this may be your own work since")
     try:
         if state is None:
             target.unlink()
