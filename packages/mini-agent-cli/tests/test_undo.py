@@ -228,3 +228,11 @@ def test_without_a_session_nothing_is_recorded(place: Place) -> None:
     place.script(call_reply(ToolCall("c", *shell("echo 1 > n"))), "Done.")
     place.run("x", "--permission-mode", "bypass", "--no-session")
     assert not place.home.exists()
+
+
+def test_what_is_kept_is_for_its_owner_alone(place: Place) -> None:
+    change(place, shell("echo 1 > n"))
+    kept = [place.home, *place.home.rglob("*")]
+    assert any(path.name == "journal.jsonl" for path in kept)
+    open_to_others = [path for path in kept if path.stat().st_mode & 0o077]
+    assert open_to_others == []

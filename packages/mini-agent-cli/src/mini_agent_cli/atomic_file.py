@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from mini_agent_cli.folders import make_own_folder
+
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write the file for its owner alone, making its folder; readers see the old or the new.
@@ -14,7 +16,7 @@ def write_atomically(path: Path, data: bytes) -> None:
     """
     import tempfile
 
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_own_folder(path.parent)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     temporary = Path(name)
     try:

@@ -47,6 +47,13 @@ def workspace_folder(env: Mapping[str, str], workspace: Path) -> Path:
     return data_folder(env) / "workspaces" / f"{name}-{mark}"
 
 
+def make_own_folder(folder: Path) -> None:
+    """Make the folder, and those above it that are missing, for their owner alone."""
+    for each in (*reversed(folder.parents), folder):
+        if not each.exists():
+            each.mkdir(mode=0o700, exist_ok=True)
+
+
 def home_folder(env: Mapping[str, str]) -> Path:
     """Return the user's home folder.
 

@@ -17,6 +17,7 @@ from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.shortcuts import PromptSession
 
+from mini_agent_cli.folders import make_own_folder
 from mini_agent_cli.repl.completion import InputCompleter
 from mini_agent_cli.repl.keys import key_bindings
 from mini_agent_cli.repl.left import Left
@@ -186,6 +187,6 @@ class Screen:
 def _history(path: Path | None) -> History:
     if path is None:
         return InMemoryHistory()
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_own_folder(path.parent)
     path.touch(mode=0o600)
     return FileHistory(str(path))

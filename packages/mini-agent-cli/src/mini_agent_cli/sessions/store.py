@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_cli.errors import UsageError
-from mini_agent_cli.folders import data_folder, workspace_folder
+from mini_agent_cli.folders import data_folder, make_own_folder, workspace_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -63,9 +63,10 @@ class SessionStore:
 
     def new_path(self) -> Path:
         """Return where a new session goes. Nothing is written but a note of the workspace."""
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_own_folder(self.folder)
         note = self.folder.parent / _WORKSPACE_NOTE
         if not note.exists():
+            note.touch(mode=0o600)
             note.write_bytes(str(self._workspace).encode("utf-8", "surrogateescape"))
         stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
         return self.folder / f"{stamp}-{os.urandom(2).hex()}{_SUFFIX}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_cli.atomic_file import write_atomically
-from mini_agent_cli.folders import workspace_folder
+from mini_agent_cli.folders import make_own_folder, workspace_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,7 +57,8 @@ class Journal:
 
     def append(self, entry: Mapping[str, Any]) -> None:
         """Add a line."""
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_own_folder(self.folder)
+        self._file.touch(mode=0o600)
         with self._file.open("a", encoding="utf-8", errors="surrogatepass") as file:
             file.write(json.dumps(entry) + "\n")
 
