@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mini_agent_core.events import ModelEvent
     from mini_agent_core.messages import AssistantBlock
 
-_STOP_REASONS = frozenset(get_args(StopReason))
+_STOP_REASONS: tuple[StopReason, ...] = get_args(StopReason)  # no set: what comes may be unhashable
 _USAGE_FIELDS = tuple(Usage.__dataclass_fields__)
 
 # Which field of a delta carries its text.

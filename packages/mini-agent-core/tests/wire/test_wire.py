@@ -44,7 +44,7 @@ def closed(index: int) -> Raw:
     return {"type": "content_block_stop", "index": index}
 
 
-def end(reason: str | None = "end_turn", **usage: Any) -> Raw:
+def end(reason: Any = "end_turn", **usage: Any) -> Raw:
     return {
         "type": "message_delta",
         "delta": {"stop_reason": reason, "stop_sequence": None},
@@ -206,6 +206,7 @@ def test_a_delta_that_does_not_belong_is_a_breach(raw: list[Raw], complaint: str
             "^the reply holds a tool call but did not stop for tool use",
         ),
         ([*text_block(0, "a"), end("bored")], "unknown stop reason: 'bored'"),
+        ([*text_block(0, "a"), end(["end_turn"])], r"unknown stop reason: \['end_turn'\]"),
         ([*text_block(0, "a"), end("end_turn"), end("max_tokens")], "two stop reasons"),
         ([*text_block(0, "a"), end(None), STOP], "^a message_stop without a stop reason"),
         ([*text_block(0, "a"), STOP], "without a stop reason"),
