@@ -24,9 +24,9 @@ COVERAGE_FLOOR = {"core": 97, "cli": 95, "mock": 97, "steps": 95}
 # demands that each line and branch of each slice is executed.
 COURSES = "*/canonical/*"
 
-# Measured by `coverage` only: these tests start the program hundreds of times, and coverage
-# makes each start's import of the SDK half as slow again.
-COVERED_BY_NAME = ("cli",)
+# Measured by `coverage` only: these tests start hundreds of processes, and coverage makes
+# each one's import of the SDK half as slow again.
+COVERED_BY_NAME = ("cli", "steps")
 
 # What `bench` measures ours against, besides bare loops and bare interpreters.
 BENCH_PEERS = ("pydantic-ai-slim[anthropic]", "mini-swe-agent", "llm")
@@ -129,7 +129,7 @@ def run_covered(session: nox.Session, package: str) -> None:
 def scenarios(session: nox.Session) -> None:
     """What no package owns: import edges, parity, the release's checks, the pages."""
     sync(session)
-    session.run("pytest", "tests", *session.posargs)
+    session.run("pytest", f"--numprocesses={WORKERS}", "tests", *session.posargs)
 
 
 @nox.session
