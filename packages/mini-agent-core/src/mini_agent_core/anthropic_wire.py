@@ -145,7 +145,7 @@ class ReplyReader:
         if allowed is None:
             block.ignored = True  # it cannot be put together, so it cannot be carried
             return
-        if kind not in allowed:
+        if not isinstance(kind, str) or kind not in allowed:
             raise ProtocolBreach(f"a {kind} for a {block.kind} block")
         if kind == "citations_delta":
             return

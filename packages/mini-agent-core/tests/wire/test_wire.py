@@ -36,7 +36,7 @@ def opened(index: int, **block: Any) -> Raw:
     return {"type": "content_block_start", "index": index, "content_block": block}
 
 
-def delta(index: int, kind: str, **fields: Any) -> Raw:
+def delta(index: int, kind: Any, **fields: Any) -> Raw:
     return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **fields}}
 
 
@@ -181,6 +181,10 @@ def test_blocks_open_and_close_in_order_and_once(raw: list[Raw], complaint: str)
         (
             [opened(0, type="text", text=""), delta(0, "novel_delta", text="x")],
             "a novel_delta for a text block",
+        ),
+        (
+            [opened(0, type="text", text=""), delta(0, ["text_delta"], text="x")],
+            r"a \['text_delta'\] for a text block",
         ),
         (
             [opened(0, type="text", text=""), delta(0, "text_delta", text=7)],
