@@ -4,11 +4,13 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 import mini_agent_mock
+from mini_agent_mock import command_line
 from mini_agent_mock.commands import main
 
 WAIT = 30
@@ -42,6 +44,27 @@ def test_check_names_every_file_that_cannot_be_played(
     ]
 
 
+def test_check_names_every_mistake_in_a_line_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = tmp_path / "bad.json"
+    bad.write_text('{"turns": [{"txt": "a"}, {"text": "a", "delay": -1}]}')
+    assert main(["check", str(bad)]) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        f"mini-agent-mock: {bad}: turns[0]: unknown key 'txt'; did you mean 'text'?",
+        f"mini-agent-mock: {bad}: turns[1].delay: expected a number from 0 to 86400, found -1",
+    ]
+
+
+def test_check_quotes_names_that_would_play_tricks_on_a_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "s.json"
+    file.write_text(r'{"tracks": {"\u001b[31m\ud800": {"turns": []}}}')
+    assert main(["check", str(file)]) == 0
+    assert capsys.readouterr().out == f"{file}: 0 turns in '\\x1b[31m\\ud800'\n"
+
+
 def test_schema_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schema"]) == 0
     assert json.loads(capsys.readouterr().out)["$defs"]["Turn"]
@@ -62,14 +85,29 @@ def test_show_and_record_have_their_own_arguments(
     assert "--upstream" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("argv", [[], ["serv"], ["serve"], ["serve", "x", "--port", "y"]])
-def test_wrong_usage_is_told_with_exit_code_2(
-    argv: list[str], capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        ([], "the following arguments are required: COMMAND"),
+        (["serv"], "no command is called 'serv'; did you mean 'serve'?"),
+        (["serve"], "the following arguments are required: FILE"),
+        (["serve", "x", "--port", "http"], "argument --port: invalid port value: 'http'"),
+        (["serve", "x", "--port", "70000"],
+         "argument --port: 70000 is not a port; ports go from 0 to 65535"),
+        (["schema", "--x"], "unrecognized arguments: --x"),
+        (["show"], "the following arguments are required: LOG"),
+        (["record", "x"], "the following arguments are required: --upstream"),
+    ],
+)  # fmt: skip
+def test_wrong_usage_is_told_with_exit_code_64(
+    argv: list[str], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as caught:
         main(argv)
-    assert caught.value.code == 2
-    assert "usage: mini-agent-mock" in capsys.readouterr().err
+    assert caught.value.code == 64
+    err = capsys.readouterr().err
+    assert err.startswith("usage: mini-agent-mock")
+    assert err.splitlines()[-1].endswith(f": error: {told}")
 
 
 @pytest.mark.parametrize(
@@ -98,10 +136,10 @@ def test_the_version_is_the_package_s(capsys: pytest.CaptureFixture[str]) -> Non
     ("arguments", "line"),
     [
         (["no.json"], "no.json: cannot be read: No such file or directory"),
-        (["s.json", "--port", "70000"], "cannot listen on 127.0.0.1:70000: "),
+        (["s.json", "--host", "no.host.invalid"], "cannot listen on no.host.invalid:0: "),
         (["s.json", "--event-log", "."], "cannot write the event log .: Is a directory"),
     ],
-    ids=["file", "port", "log"],
+    ids=["file", "host", "log"],
 )
 def test_what_cannot_be_served_is_one_clear_line(
     scenario: Path,
@@ -183,16 +221,47 @@ def test_serve_lenient_takes_requests_that_the_service_refuses(scenario: Path) -
     assert process.returncode == 0
 
 
+def with_output(where: str, *arguments: str, **environment: str) -> tuple[int, str]:
+    """The command with its output redirected by a shell: exit code and standard error."""
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$0" -m mini_agent_mock "$@" {where}', sys.executable, *arguments],
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=WAIT,
+        check=False,
+        env={**os.environ, **environment},
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("command", ["schema", "serve"])
+def test_output_that_cannot_be_written_is_one_clear_line(command: str, scenario: Path) -> None:
+    arguments = [command, *([str(scenario)] if command == "serve" else [])]
+    told = "mini-agent-mock: cannot write the output: No space left on device\n"
+    assert with_output(">/dev/full", *arguments) == (1, told)
+
+
+def test_a_closed_output_is_not_missed(scenario: Path) -> None:
+    assert with_output(">&-", "check", str(scenario)) == (0, "")
+
+
+def test_what_the_terminal_s_encoding_lacks_is_written_as_an_escape() -> None:
+    assert with_output(">/dev/null", "rules", PYTHONIOENCODING="ascii", PYTHONUTF8="0") == (0, "")
+
+
 def test_a_reader_that_closes_its_end_early_is_no_traceback() -> None:
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run(
-        [sys.executable, "-m", "mini_agent_mock", "schema"],
-        stdout=write,
-        stderr=subprocess.PIPE,
-        timeout=WAIT,
-        check=False,
-    )
+    command = [sys.executable, "-m", "mini_agent_mock", "schema"]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, timeout=WAIT, check=False)
     os.close(write)
-    assert b"Traceback" not in done.stderr
-    assert done.returncode == 1
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_an_interrupt_while_a_command_loads_is_no_traceback() -> None:
+    def interrupted(_: Sequence[str]) -> int:
+        raise KeyboardInterrupt
+
+    with pytest.raises(SystemExit) as caught:
+        command_line.run(interrupted)
+    assert caught.value.code == 130

@@ -4,7 +4,7 @@ import pytest
 
 from mini_agent_mock.request import ABSENT, RequestView, is_title_request
 from mini_agent_mock.scenario.file_conditions import CONDITIONS
-from mini_agent_mock.scenario.grammar import Place
+from mini_agent_mock.scenario.place import Place
 
 BODY: dict[str, Any] = {
     "model": "claude-haiku-4-5",

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-import sys
+from typing import TYPE_CHECKING
+
+from mini_agent_mock import command_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def run() -> None:
-    """Entry point: run `main` on the process's arguments and exit with its result."""
-    from mini_agent_mock.commands import main
+    """Entry point: run the command that the process's arguments name, and exit with its code."""
+    command_line.run(_main)
 
-    sys.exit(main(sys.argv[1:]))
+
+def _main(argv: Sequence[str]) -> int:
+    from mini_agent_mock.commands import main  # here, so that an interrupt is no traceback
+
+    return main(argv)
 
 
 if __name__ == "__main__":

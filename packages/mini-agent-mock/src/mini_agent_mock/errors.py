@@ -19,8 +19,13 @@ class ScenarioError(MockError):
     """A scenario that cannot be played.
 
     The text is one line: the file (if there is one), the path into it, what is wrong, and
-    the nearest known key where a key was misspelt.
+    the nearest known key where a key was misspelt. `problems` are all such lines, as far as
+    one mistake does not hide another; the text is the first.
     """
+
+    def __init__(self, problem: str, *more: str) -> None:
+        super().__init__(problem)
+        self.problems = (problem, *more)
 
 
 class ScenarioFailure(MockError, AssertionError):

@@ -1,17 +1,17 @@
-"""The commands: arguments in, exit code out. 0 is well, 1 a failed run or file, 2 wrong usage."""
+"""The commands: arguments in, exit code out. 0 is well, 1 a failed run or file, 64 wrong usage."""
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from mini_agent_mock import __version__
-from mini_agent_mock.errors import MockError
+from mini_agent_mock.command_line import FAILED, Arguments, complain, port, say
+from mini_agent_mock.errors import MockError, ScenarioError
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
 
@@ -20,7 +20,7 @@ _ELSEWHERE = {"show": "show", "record": "recorder"}
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run one command. Prints one clear line to stderr instead of raising `MockError`."""
+    """Run one command. Prints what is wrong to stderr, a line each, for raising `MockError`."""
     if argv and argv[0] in _ELSEWHERE:
         code: int = import_module(f"mini_agent_mock.{_ELSEWHERE[argv[0]]}").main(argv[1:])
         return code
@@ -28,26 +28,23 @@ def main(argv: Sequence[str]) -> int:
     try:
         code = arguments.command(arguments)
     except MockError as error:
-        _complain(f"mini-agent-mock: {error}")
-        return 1
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 1
+        _tell(error)
+        return FAILED
     return code
 
 
 def _parsed(argv: Sequence[str]) -> argparse.Namespace:
     parser, names = _parser()
     if argv and not argv[0].startswith("-") and argv[0] not in names:
-        from mini_agent_mock.scenario.grammar import nearest
+        from mini_agent_mock.scenario.place import nearest
 
         parser.error(f"no command is called {argv[0]!r}{nearest(argv[0], names)}")
     return parser.parse_args(argv)
 
 
-def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
+def _parser() -> tuple[Arguments, list[str]]:
     """The parser, and the names of its commands."""
-    parser = argparse.ArgumentParser(
+    parser = Arguments(
         prog="mini-agent-mock", description="A scriptable mock of the Anthropic Messages API."
     )
     parser.add_argument("--version", action="version", version=f"mini-agent-mock {__version__}")
@@ -55,7 +52,7 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
 
     serve = commands.add_parser("serve", help="play a scenario file on a loopback port")
     serve.add_argument("file", metavar="FILE", help="the scenario, a JSON file")
-    serve.add_argument("--port", type=int, default=0, help="port (default: a free one)")
+    serve.add_argument("--port", type=port, default=0, help="port (default: a free one)")
     serve.add_argument("--host", default="127.0.0.1", help="address (default: %(default)s)")
     serve.add_argument("--event-log", metavar="LOG", help="write the event log to this file")
     serve.add_argument("--lenient", action="store_true", help="accept any request shape and any id")
@@ -99,13 +96,13 @@ def _check(arguments: argparse.Namespace) -> int:
         try:
             scenario = Scenario.load(file)
         except MockError as error:
-            _complain(f"mini-agent-mock: {error}")
+            _tell(error)
             failed += 1
             continue
         turns = sum(1 for _ in all_turns(scenario))
-        tracks = ", ".join(track.name for track in scenario.tracks)
-        _say(f"{file}: {turns} turn{'s' * (turns != 1)} in {tracks}")
-    return 1 if failed else 0
+        tracks = ", ".join(_plain(track.name) for track in scenario.tracks)
+        say(f"{file}: {turns} turn{'s' * (turns != 1)} in {tracks}")
+    return FAILED if failed else 0
 
 
 def _schema(arguments: argparse.Namespace) -> int:
@@ -113,23 +110,27 @@ def _schema(arguments: argparse.Namespace) -> int:
     from mini_agent_mock.scenario.schema import scenario_schema
 
     if arguments.markdown:
-        _say(scenario_markdown().rstrip("\n"))
+        say(scenario_markdown().rstrip("\n"))
         return 0
 
-    _say(json.dumps(scenario_schema(), indent=2, ensure_ascii=False))
+    say(json.dumps(scenario_schema(), indent=2, ensure_ascii=False))
     return 0
 
 
 def _rules(_arguments: argparse.Namespace) -> int:
     from mini_agent_mock.rule_docs.table import rules_markdown
 
-    _say(rules_markdown().rstrip("\n"))
+    say(rules_markdown().rstrip("\n"))
     return 0
 
 
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
+def _tell(error: MockError) -> None:
+    """Every problem in a line of its own."""
+    problems = error.problems if isinstance(error, ScenarioError) else (str(error),)
+    for problem in problems:
+        complain(f"mini-agent-mock: {problem}")
 
 
-def _complain(line: str) -> None:
-    sys.stderr.write(line + "\n")
+def _plain(name: str) -> str:
+    """A name as it is, or quoted if it would play tricks on a terminal."""
+    return name if name.isprintable() and name else repr(name)

@@ -7,9 +7,9 @@ import contextlib
 import dataclasses
 import gc
 import signal
-import sys
 from typing import TYPE_CHECKING
 
+from mini_agent_mock.command_line import FAILED, complain, say
 from mini_agent_mock.edges.listener import Listener
 from mini_agent_mock.edges.mounts import Mounts
 from mini_agent_mock.engine import Engine
@@ -36,19 +36,26 @@ def serve(scenario: Scenario, *, host: str, port: int, event_log: str | None, le
         asyncio.run(_until_interrupted(listener, scenario.source))
     finally:
         engine.close()
-    sys.stderr.write(engine.account() + "\n")
-    return 1 if engine.failures() else 0
+    complain(engine.account())
+    return FAILED if engine.failures() else 0
 
 
 async def _until_interrupted(listener: Listener, source: str) -> None:
     loop = asyncio.get_running_loop()
+    interrupted = asyncio.Event()
+
+    def interrupt() -> None:
+        interrupted.set()
+        listener.stop()
+
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError):  # Windows: KeyboardInterrupt ends the loop
-            loop.add_signal_handler(number, listener.stop)
+            loop.add_signal_handler(number, interrupt)
 
     def announce() -> None:
         gc.freeze()  # what start-up made stays for ever: the collector need not walk it again
-        sys.stdout.write(f"mini-agent-mock: playing {source} at {listener.url}\n")
-        sys.stdout.flush()
+        say(f"mini-agent-mock: playing {source} at {listener.url}")
+        if interrupted.is_set():  # before there was anything to stop
+            listener.stop()
 
     await listener.serve(announce)

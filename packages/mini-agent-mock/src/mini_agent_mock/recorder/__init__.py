@@ -8,15 +8,14 @@ except for the beginnings of texts that tell one conversation from another.
 
 from __future__ import annotations
 
-import argparse
 import json
 import signal
-import sys
 import tempfile
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from mini_agent_mock.command_line import FAILED, Arguments, complain, port, say
 from mini_agent_mock.errors import MockError
 from mini_agent_mock.recorder.assembly import assemble
 from mini_agent_mock.recorder.proxy import Passed, Proxy, parsed_request, upstream_of
@@ -24,6 +23,7 @@ from mini_agent_mock.recorder.script import Recorded, scenario_of
 from mini_agent_mock.recorder.secrets import Redactor
 
 if TYPE_CHECKING:
+    import argparse
     import os
     from collections.abc import Iterable, Sequence
     from types import TracebackType
@@ -118,7 +118,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command, for whoever owns the parser."""
     parser.add_argument("out", metavar="OUT", help="the scenario file to write")
     parser.add_argument("--upstream", metavar="URL", required=True, help="the service to record")
-    parser.add_argument("--port", type=int, default=0, help="port (default: a free one)")
+    parser.add_argument("--port", type=port, default=0, help="port (default: a free one)")
     parser.add_argument(
         "--redact", metavar="TEXT", action="append", default=[], help="a further secret; repeatable"
     )
@@ -141,25 +141,24 @@ def run(arguments: argparse.Namespace) -> int:
     }
     try:
         with recorder:
-            sys.stdout.write(f"{recorder.base_url} records {arguments.upstream}; Ctrl-C ends it\n")
-            sys.stdout.flush()
+            say(f"{recorder.base_url} records {arguments.upstream}; Ctrl-C ends it")
             stop.wait()
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
     for warning in recorder.warnings:
-        sys.stderr.write(f"mini-agent-mock: {warning}\n")
+        complain(f"mini-agent-mock: {warning}")
     turns = len(recorder.exchanges)
-    sys.stdout.write(f"{turns} turn{'' if turns == 1 else 's'} in {arguments.out}\n")
+    say(f"{turns} turn{'' if turns == 1 else 's'} in {arguments.out}")
     return 0
 
 
 def main(argv: Sequence[str]) -> int:
     """The command by itself. Prints one clear line on stderr for what it cannot do."""
-    parser = argparse.ArgumentParser(prog="mini-agent-mock record", description=__doc__)
+    parser = Arguments(prog="mini-agent-mock record", description=__doc__)
     add_arguments(parser)
     try:
         return run(parser.parse_args(argv))
     except MockError as error:
-        sys.stderr.write(f"mini-agent-mock: {error}\n")
-        return 1
+        complain(f"mini-agent-mock: {error}")
+        return FAILED

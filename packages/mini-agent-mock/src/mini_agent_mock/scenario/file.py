@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock.errors import ScenarioError
+from mini_agent_mock.files import read_file
 from mini_agent_mock.scenario import Branch, Delivery, Scenario, Service, Track, Turn
 from mini_agent_mock.scenario.file_conditions import CONDITIONS
 from mini_agent_mock.scenario.file_turns import DELIVERY_KEYS, TURNS, delivery, template_names
@@ -18,15 +19,17 @@ from mini_agent_mock.scenario.grammar import (
     ListOf,
     MapOf,
     Number,
-    Place,
     Record,
     Text,
 )
-from mini_agent_mock.scenario.grammar import nearest as nearest_name
+from mini_agent_mock.scenario.place import Place, json_type
+from mini_agent_mock.scenario.place import nearest as nearest_name
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping
+
+_LONGEST = 64 * 2**20
+_DEEPEST = 100
 
 
 def _track(_place: Place, **given: Any) -> Track:
@@ -50,20 +53,22 @@ TRACK = Record(
 )  # fmt: skip
 
 
-def _service(place: Place, **given: Any) -> Service:
+def _service(_place: Place, **given: Any) -> Service:
     for key in ("disabled_rules", "enabled_rules"):
-        given[key] = _rule_names(place.key(key), given.get(key, ()))
+        given[key] = frozenset(given.get(key, ()))
     return Service(**given)
 
 
-def _rule_names(place: Place, names: tuple[str, ...]) -> frozenset[str]:
-    from mini_agent_mock.validation import RULES
+class _RuleName(Text):
+    """The name of a validation rule."""
 
-    for index, name in enumerate(names):
+    def read(self, value: Any, place: Place) -> str:
+        from mini_agent_mock.validation import RULES
+
+        name = super().read(value, place)
         if name not in RULES:
-            what = f"no rule is called {name!r}{nearest_name(name, list(RULES))}"
-            raise place.item(index).error(what)
-    return frozenset(names)
+            raise place.error(f"no rule is called {name!r}{nearest_name(name, list(RULES))}")
+        return name
 
 
 SERVICE = Record(
@@ -72,8 +77,8 @@ SERVICE = Record(
     (
         Key("validation", Choice(("strict", "lenient")),
             "strict: refuse what the service refuses; lenient: accept any shape and any id."),
-        Key("disabled_rules", ListOf(Text()), "Names of validation rules to leave out."),
-        Key("enabled_rules", ListOf(Text()), "Names of rules to add that are off by default."),
+        Key("disabled_rules", ListOf(_RuleName()), "Names of validation rules to leave out."),
+        Key("enabled_rules", ListOf(_RuleName()), "Names of rules to add that are off by default."),
         Key("models", ListOf(Text()), "Model ids that exist besides the known ones."),
         Key("api_key", Text(), "The only key that is accepted (default: any)."),
         Key("seed", Text(), "Changes the ids that are made up."),
@@ -173,30 +178,71 @@ def parse_scenario(value: Any, source: str) -> Scenario:
         return value
     if isinstance(value, (list, tuple)):
         value = {"turns": list(value)}
-    scenario: Scenario = SCENARIO.read(value, Place(source))
+    place = Place(source)
+    if _is_deep(value):
+        raise place.error(f"it nests deeper than {_DEEPEST} levels")
+    scenario: Scenario = SCENARIO.read(value, place)
     return scenario
 
 
-def load_scenario(path: str | os.PathLike[str]) -> Scenario:
-    """Read a scenario file: JSON in UTF-8, no key twice in one object."""
-    source = str(path)
+def _is_deep(value: Any) -> bool:
+    """Whether a value nests deeper than a scenario may; a list inside itself does."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        below: dict[int, Any] = {}  # by identity: what stands in many places is looked at once
+        for part in level:
+            inner = part.values() if isinstance(part, dict) else part
+            if isinstance(part, (dict, list, tuple)):
+                below.update((id(each), each) for each in inner)
+        if not below:
+            return False
+        level = list(below.values())
+    return True
+
+
+def load_scenario(path: Any) -> Scenario:
+    """Read the scenario file at a path: JSON in UTF-8, no key twice in one object."""
+    if not isinstance(path, (str, os.PathLike)):
+        what = f"a scenario file is named by its path, not by {json_type(path)}"
+        raise ScenarioError(f"{what}; what is no file is played by `script`")
+    source = os.fspath(path) or "''"
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        raw = read_file(path, _LONGEST)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ScenarioError(f"{source}: cannot be read: {reason}") from None
+    return parse_scenario(_json(_text(raw, source), source), source)
+
+
+def _text(raw: bytes, source: str) -> str:
+    """The text of a file. Raises `ScenarioError` for what is not UTF-8, or nothing."""
+    encoding = json.detect_encoding(raw)
+    if not encoding.startswith("utf-8"):
+        raise ScenarioError(f"{source}: it is {encoding.upper()} text; save it as UTF-8")
     try:
-        value = json.loads(text, object_pairs_hook=_unique_keys)
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        what = f"byte {error.start} is not UTF-8 text; save it as UTF-8"
+        raise ScenarioError(f"{source}: {what}") from None
+    if not text.strip():
+        raise ScenarioError(f"{source}: the file is empty")
+    return text
+
+
+def _json(text: str, source: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_unique_keys)
     except json.JSONDecodeError as error:
         where = f"{source}:{error.lineno}:{error.colno}"
         raise ScenarioError(f"{where}: not JSON: {error.msg}") from None
     except RecursionError:
-        raise ScenarioError(f"{source}: not JSON: nested too deeply") from None
+        raise ScenarioError(f"{source}: it nests deeper than {_DEEPEST} levels") from None
     except _DuplicateKey as error:
         raise ScenarioError(
             f"{source}: the key {error.args[0]!r} stands twice in one object"
         ) from None
-    return parse_scenario(value, source)
+    except ValueError:  # Python reads no number of more than some thousands of digits
+        raise ScenarioError(f"{source}: a number in it has too many digits") from None
 
 
 class _DuplicateKey(ValueError):

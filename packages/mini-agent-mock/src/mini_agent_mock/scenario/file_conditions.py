@@ -29,7 +29,6 @@ from mini_agent_mock.scenario.grammar import (
     ListOf,
     MapOf,
     Number,
-    Place,
     Record,
     Regex,
     Text,
@@ -37,6 +36,7 @@ from mini_agent_mock.scenario.grammar import (
 
 if TYPE_CHECKING:
     from mini_agent_mock.request import RequestView
+    from mini_agent_mock.scenario.place import Place
 
 
 def _strings(value: Any) -> tuple[str, ...]:

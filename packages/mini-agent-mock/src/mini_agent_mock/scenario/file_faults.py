@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from mini_agent_mock.scenario import StatusFault, StreamFault
@@ -12,10 +13,10 @@ from mini_agent_mock.scenario.grammar import (
     Key,
     MapOf,
     Number,
-    Place,
     Record,
     Text,
 )
+from mini_agent_mock.scenario.place import Place, shortened
 
 ERROR_TYPES = {
     400: ("invalid_request_error", "Invalid request"),
@@ -33,6 +34,9 @@ ERROR_TYPES = {
     529: ("overloaded_error", "Overloaded"),
 }
 """Status → error type and default message, as the service's error page lists them."""
+
+SECONDS = Number(most=86_400)
+"""A wait; nobody means more than a day."""
 
 _STREAM_KINDS = ("error", "cut", "reset", "stall", "end", "malformed", "insert", "drop")
 _STATUS_ONLY = (
@@ -56,6 +60,24 @@ _ALLOWED = {
 }
 
 
+_FRAMING = ("connection", "content-length", "transfer-encoding")
+
+
+class _Headers(MapOf):
+    """Response headers: such as can be sent, and do not contradict the body."""
+
+    def read(self, value: Any, place: Place) -> dict[str, str]:
+        headers = {name.lower(): text for name, text in super().read(value, place).items()}
+        for name, text in headers.items():
+            if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9a-z-]+", name):
+                raise place.error(f"{name!r} is not the name of a header")
+            if name in _FRAMING:
+                raise place.error(f"{name!r} follows from the body; leave it out")
+            if not re.fullmatch(r"[\t\x20-\x7e\x80-\xff]*", text):
+                raise place.key(name).error(f"a header cannot hold {shortened(repr(text))}")
+        return headers
+
+
 def _status_fault(given: dict[str, Any]) -> StatusFault:
     status = given["status"]
     kind, message = ERROR_TYPES.get(status, ("api_error", "Internal server error"))
@@ -70,7 +92,7 @@ def _status_fault(given: dict[str, Any]) -> StatusFault:
         headers["x-should-retry"] = "true"
     elif status < 500:
         headers["x-should-retry"] = "false"
-    headers.update({name.lower(): value for name, value in given.get("headers", {}).items()})
+    headers.update(given.get("headers", {}))
     return StatusFault(
         status=status,
         type=given.get("type", kind),
@@ -131,9 +153,9 @@ FAULT = Record(
         Key("retry_after", Number(), "The `retry-after` header, in seconds."),
         Key("retry_after_ms", Number(), "The `retry-after-ms` header, in milliseconds."),
         Key("should_retry", Boolean(), "The `x-should-retry` header."),
-        Key("headers", MapOf(Text()), "More response headers."),
+        Key("headers", _Headers(Text()), "More response headers."),
         Key("raw_body", Text(), "A body that is sent instead of the error envelope."),
-        Key("seconds", Number(), "How long a stall lasts before the reply goes on."),
+        Key("seconds", SECONDS, "How long a stall lasts before the reply goes on."),
         Key("event", Text(), "The event's name, for insert and drop."),
         Key("data", Anything(),
             "insert: the event's data (JSON; a string is sent as it stands) · malformed: the text"

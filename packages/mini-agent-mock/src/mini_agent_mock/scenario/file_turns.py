@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock.scenario import (
     Arm,
@@ -18,7 +18,7 @@ from mini_agent_mock.scenario import (
     Turn,
 )
 from mini_agent_mock.scenario.file_conditions import CONDITIONS
-from mini_agent_mock.scenario.file_faults import FAULT
+from mini_agent_mock.scenario.file_faults import FAULT, SECONDS
 from mini_agent_mock.scenario.grammar import (
     Anything,
     Choice,
@@ -29,11 +29,13 @@ from mini_agent_mock.scenario.grammar import (
     ListOf,
     MapOf,
     Number,
-    Place,
     Record,
     Regex,
     Text,
 )
+
+if TYPE_CHECKING:
+    from mini_agent_mock.scenario.place import Place
 
 STOP_REASONS = (
     "end_turn",
@@ -46,8 +48,8 @@ STOP_REASONS = (
 )
 
 DELIVERY_KEYS = (
-    Key("delay", Number(), "Seconds before the reply begins."),
-    Key("pace", Number(), "Seconds before each delta."),
+    Key("delay", SECONDS, "Seconds before the reply begins."),
+    Key("pace", SECONDS, "Seconds before each delta."),
     Key("split", Either((Choice(("tokens", "characters", "whole")), Number(1, whole=True))),
         "How text and tool input are cut into deltas: by token (the default), by character, whole,"
         " or every so many characters."),
@@ -74,7 +76,7 @@ CHUNK = Either(
             "One delta of the turn's text.",
             (
                 Key("text", Text(), "The delta's text.", required=True),
-                Key("delay", Number(), "Seconds before this delta (default: the turn's pace)."),
+                Key("delay", SECONDS, "Seconds before this delta (default: the turn's pace)."),
             ),
             _piece,
         ),

@@ -7,38 +7,46 @@ scenario mean is declared in `scenario_file`, never here.
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mini_agent_mock.errors import ScenarioError
+from mini_agent_mock.scenario.place import (
+    Place,
+    json_type,
+    names_are_text,
+    nearest,
+    shortened,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where in which file: `demo.json: turns[2].tools[0]`."""
+class Gathering:
+    """Reads the parts of one value, so that the mistakes of all are told, not of the first."""
 
-    source: str
-    path: str = ""
+    def __init__(self) -> None:
+        self._problems: list[str] = []
 
-    def key(self, name: str) -> Place:
-        """The place of the value under `name`."""
-        plain = re.fullmatch(r"[A-Za-z_$][\w$]*", name)
-        step = (f".{name}" if self.path else name) if plain else f"[{name!r}]"
-        return Place(self.source, self.path + step)
+    def read(self, kind: Kind, value: Any, place: Place) -> Any:
+        """One part; None if it is wrong."""
+        try:
+            return kind.read(value, place)
+        except ScenarioError as error:
+            self.note(error)
+            return None
 
-    def item(self, index: int) -> Place:
-        """The place of list item `index`."""
-        return Place(self.source, f"{self.path}[{index}]")
+    def note(self, error: ScenarioError) -> None:
+        """Keep a complaint."""
+        self._problems += error.problems
 
-    def error(self, what: str) -> ScenarioError:
-        """The complaint to raise about this place."""
-        return ScenarioError(f"{self.source}: {self.path or 'top level'}: {what}")
+    def close(self) -> None:
+        """Raise `ScenarioError` with everything that was wrong."""
+        if self._problems:
+            raise ScenarioError(*self._problems)
 
 
 class Kind(Protocol):
@@ -57,24 +65,6 @@ class Kind(Protocol):
         """What to call it in a complaint: "a string"."""
 
 
-def json_type(value: Any) -> str:
-    """What JSON calls the type of this value, with its article."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "a boolean"
-    names = {str: "a string", int: "a number", float: "a number", list: "a list", dict: "an object"}
-    return names.get(type(value), f"a Python {type(value).__name__}")
-
-
-def nearest(name: str, known: Sequence[str]) -> str:
-    """` (did you mean …?)`, or the known names when none is near."""
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    if close:
-        return f"; did you mean {close[0]!r}?"
-    return f"; known: {', '.join(sorted(known))}"
-
-
 @dataclass(frozen=True, slots=True)
 class Text:
     """A string, possibly one that must not be empty or must match a pattern."""
@@ -89,7 +79,7 @@ class Text:
         if not isinstance(value, str):
             raise place.error(f"expected {self.what}, found {json_type(value)}")
         if self.pattern and not re.fullmatch(self.pattern, value):
-            raise place.error(f"expected {self.what}, found {value!r}")
+            raise place.error(f"expected {self.what}, found {shortened(repr(value))}")
         return value
 
     def schema(self, _definitions: dict[str, Any]) -> dict[str, Any]:
@@ -110,7 +100,7 @@ class Regex:
         text = Text(what=self.named()).read(value, place)
         try:
             return re.compile(text)
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             raise place.error(f"not a regular expression: {error}") from None
 
     def schema(self, _definitions: dict[str, Any]) -> dict[str, Any]:
@@ -118,6 +108,10 @@ class Regex:
 
     def named(self) -> str:
         return "a regular expression"
+
+
+_LARGEST = 2**53
+"""Up to here every whole number is exact in whatever writes JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +130,10 @@ class Number:
         if not self.accepts(value):
             raise place.error(f"expected {self.named()}, found {json_type(value)}")
         beyond = self.most is not None and value > self.most
-        if not value >= self.least or beyond or value == float("inf"):
-            raise place.error(f"expected {self.named()}, found {value}")
+        if not value >= self.least or beyond:
+            raise place.error(f"expected {self.named()}, found {shortened(value)}")
+        if value > _LARGEST:
+            raise place.error(f"expected {self.named()} and not more than 2^53")
         return value
 
     def schema(self, _definitions: dict[str, Any]) -> dict[str, Any]:
@@ -226,7 +222,11 @@ class MapOf:
     def read(self, value: Any, place: Place) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise place.error(f"expected an object, found {json_type(value)}")
-        return {name: self.kind.read(item, place.key(name)) for name, item in value.items()}
+        names_are_text(value, place)
+        parts = Gathering()
+        found = {n: parts.read(self.kind, item, place.key(n)) for n, item in value.items()}
+        parts.close()
+        return found
 
     def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
         return {"type": "object", "additionalProperties": self.kind.schema(definitions)}
@@ -250,7 +250,10 @@ class ListOf:
             raise place.error(f"expected a list, found {json_type(value)}")
         if len(value) < self.least:
             raise place.error("the list is empty")
-        return tuple(self.kind.read(item, place.item(i)) for i, item in enumerate(value))
+        parts = Gathering()
+        found = [parts.read(self.kind, item, place.item(i)) for i, item in enumerate(value)]
+        parts.close()
+        return tuple(found)
 
     def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
         least = {"minItems": self.least} if self.least else {}
@@ -312,17 +315,26 @@ class Record:
     def read(self, value: Any, place: Place) -> Any:
         if not isinstance(value, dict):
             raise place.error(f"expected {self.named()}, found {json_type(value)}")
-        for name in value:
-            if name not in self.by_name:
-                raise place.error(f"unknown key {name!r}{nearest(str(name), list(self.by_name))}")
-        for key in self.keys:
-            if key.required and key.name not in value:
-                raise place.error(f"the key {key.name!r} is missing")
+        names_are_text(value, place)
+        parts = Gathering()
+        for complaint in self._misnamed(value):
+            parts.note(place.error(complaint))
         given = {
-            name: self.by_name[name].kind.read(item, place.key(name))
+            name: parts.read(self.by_name[name].kind, item, place.key(name))
             for name, item in value.items()
+            if name in self.by_name
         }
+        parts.close()
         return self.build(place, **given)
+
+    def _misnamed(self, value: dict[str, Any]) -> list[str]:
+        """The keys that do not exist; without any, those that are missing."""
+        known = list(self.by_name)
+        wrong = [
+            f"unknown key {name!r}{nearest(name, known)}" for name in value if name not in known
+        ]
+        needed = [key.name for key in self.keys if key.required and key.name not in value]
+        return wrong or [f"the key {name!r} is missing" for name in needed]
 
     def schema(self, definitions: dict[str, Any]) -> dict[str, Any]:
         if self.title not in definitions:

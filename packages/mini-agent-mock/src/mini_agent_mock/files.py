@@ -1,0 +1,28 @@
+"""Reading a file that somebody named: never for ever, and never more than there is room for."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import os
+
+_STREAMS = ("/dev/", "/proc/")
+"""Where a shell puts what it pipes in; elsewhere a pipe has perhaps nobody who writes."""
+
+
+def read_file(path: str | os.PathLike[str], most: int | None = None) -> bytes:
+    """The bytes of a file. Raises `OSError`, whose `strerror` is fit for people.
+
+    A named pipe is refused, and a file of more than `most` bytes.
+    """
+    target = Path(path)
+    if not str(target).startswith(_STREAMS) and stat.S_ISFIFO(target.stat().st_mode):
+        raise OSError(0, "it is a named pipe; give a file")
+    with target.open("rb") as file:
+        found = file.read() if most is None else file.read(most + 1)
+    if most is not None and len(found) > most:
+        raise OSError(0, f"it is longer than {most // 2**20} MB")
+    return found
