@@ -288,7 +288,9 @@ def test_other_endpoints_pass_through_and_are_not_recorded(tmp_path: Path) -> No
         assert connection.getresponse().status == 200
         connection.close()
 
-    assert json.loads(out.read_text()) == {"turns": []}
+        assert recorder.exchanges == []
+
+    assert not out.exists()
 
 
 def test_a_model_the_mock_does_not_know_is_declared(tmp_path: Path) -> None:
@@ -402,7 +404,6 @@ def test_a_port_or_a_file_that_cannot_be_had_is_refused(
         port = taken.getsockname()[1]
         assert main([str(tmp_path / "o"), "--upstream", "http://h", "--port", str(port)]) == 1
     assert "cannot listen on port" in capsys.readouterr().err
-    assert main([str(tmp_path / "o"), "--upstream", "http://h", "--port", "99999"]) == 1
     assert main([str(tmp_path / "no" / "o"), "--upstream", "http://h"]) == 1
     assert "cannot write" in capsys.readouterr().err
     (tmp_path / "folder").mkdir()
@@ -414,11 +415,11 @@ def test_a_file_that_is_lost_on_the_way_is_a_warning(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     with recording([{"text": "a"}], folder / "out.json") as recorder:
-        (folder / "out.json").unlink()
         folder.rmdir()
         ask(recorder.base_url, "Hi")
 
-    assert "cannot write" in recorder.warnings[0]
+    assert recorder.warnings == [f"cannot write {folder / 'out.json'}: No such file or directory"]
+    assert not recorder.whole
 
 
 @pytest.mark.skipif(os.name == "nt", reason="ends the command by a POSIX signal")

@@ -27,13 +27,19 @@ def test_a_reply_that_is_no_message_becomes_a_cut() -> None:
     assert turn_of(200, JSON, b"<html>") == cut
     assert turn_of(200, JSON, b"[]") == cut
     assert turn_of(200, STREAM, b"") == cut
+    assert turn_of(204, {}, b"") == cut
+    assert turn_of(307, {"location": "http://h"}, b"") == cut
 
 
 def test_an_error_page_that_is_no_envelope_keeps_its_status_and_waits() -> None:
     headers = {"content-type": "text/html", "retry-after": "3", "x-other": "y"}
 
     assert turn_of(503, headers, b"<html>") == {
-        "fault": {"status": 503, "headers": {"retry-after": "3"}}
+        "fault": {
+            "status": 503,
+            "raw_body": "<html>",
+            "headers": {"retry-after": "3", "content-type": "text/html"},
+        }
     }
 
 

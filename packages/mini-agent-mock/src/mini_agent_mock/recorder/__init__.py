@@ -8,22 +8,21 @@ except for the beginnings of texts that tell one conversation from another.
 
 from __future__ import annotations
 
-import json
+import argparse
 import signal
-import tempfile
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from mini_agent_mock.command_line import FAILED, Arguments, complain, port, say
 from mini_agent_mock.errors import MockError
-from mini_agent_mock.recorder.assembly import assemble
+from mini_agent_mock.recorder.keeping import cleaned, kept
+from mini_agent_mock.recorder.out_file import OutFile
 from mini_agent_mock.recorder.proxy import Passed, Proxy, parsed_request, upstream_of
 from mini_agent_mock.recorder.script import Recorded, scenario_of
-from mini_agent_mock.recorder.secrets import Redactor
+from mini_agent_mock.recorder.secrets import SHORTEST, Redactor
 
 if TYPE_CHECKING:
-    import argparse
     import os
     from collections.abc import Iterable, Sequence
     from types import TracebackType
@@ -32,8 +31,9 @@ if TYPE_CHECKING:
 class Recorder:
     """Records into `out` while it is open; the file is rewritten whole after each exchange.
 
-    The file is readable by its owner only. Raises MockError for an address that is none and for
-    a port or file that cannot be had.
+    The file is readable by its owner only, and stays as it was until there is something to
+    write. `warnings` tell what was lost; `whole` is False if that is not in the file. Raises
+    MockError for an address that is none and for a port or file that cannot be had.
     """
 
     def __init__(
@@ -48,9 +48,11 @@ class Recorder:
         self.out = Path(out)
         self.warnings: list[str] = []
         self.exchanges: list[Recorded] = []
+        self.whole = True
         self._timings = timings
         self._redactor = Redactor(redact)
         self._lock = threading.Lock()
+        self._file = OutFile(self.out)
         self._proxy = Proxy(upstream_of(upstream), port, self._keep, self.warnings.append)
         self._thread = threading.Thread(target=self._proxy.serve_forever, args=(0.05,))
 
@@ -61,7 +63,7 @@ class Recorder:
 
     def __enter__(self) -> Self:
         try:
-            self._write()
+            self._file.check()
         except MockError:
             self._proxy.server_close()
             raise
@@ -87,31 +89,29 @@ class Recorder:
         if body is None:
             return
         with self._lock:
-            self._redactor.learn(passed.headers)
-            reply = assemble(passed.status, passed.reply_headers, passed.reply, passed.times)
-            reply.message = self._redactor.clean(reply.message)
-            reply.error = self._redactor.clean(reply.error)
-            reply.raw_inputs = {
-                place: self._redactor.clean(text) for place, text in reply.raw_inputs.items()
-            }
-            self.exchanges.append(Recorded(self._redactor.clean(body), reply))
+            learnt = self._redactor.learn(passed.headers, passed.query, body)
+            if self._redactor.learn(passed.reply_headers) or learnt:
+                self.exchanges = [cleaned(entry, self._redactor) for entry in self.exchanges]
             try:
-                self._write()
+                entry = cleaned(kept(passed, body, self.exchanges), self._redactor)
+            except RecursionError:
+                self._lost("a request nests too deeply to be recorded")
+                return
+            self.exchanges.append(entry)
+            if entry.reply.lost:
+                self.warnings.append(
+                    f"reply {len(self.exchanges)} (status {passed.status}) {entry.reply.lost};"
+                    " it is played as a connection that breaks"
+                )
+            try:
+                self._file.write(self.scenario())
             except MockError as error:
-                self.warnings.append(str(error))
+                self._lost(str(error))
 
-    def _write(self) -> None:
-        text = json.dumps(self.scenario(), indent=2, ensure_ascii=False) + "\n"
-        temporary = None
-        try:
-            handle, temporary = tempfile.mkstemp(dir=self.out.parent, prefix=f".{self.out.name}.")
-            with open(handle, "w", encoding="utf-8", errors="backslashreplace") as file:  # noqa: PTH123 - a descriptor, not a path
-                file.write(text)
-            Path(temporary).replace(self.out)
-        except OSError as error:
-            if temporary is not None:
-                Path(temporary).unlink(missing_ok=True)
-            raise MockError(f"cannot write {self.out}: {error.strerror}") from None
+    def _lost(self, why: str) -> None:
+        self.whole = False
+        if why not in self.warnings:
+            self.warnings.append(why)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -120,7 +120,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--upstream", metavar="URL", required=True, help="the service to record")
     parser.add_argument("--port", type=port, default=0, help="port (default: a free one)")
     parser.add_argument(
-        "--redact", metavar="TEXT", action="append", default=[], help="a further secret; repeatable"
+        "--redact",
+        metavar="TEXT",
+        action="append",
+        default=[],
+        type=_secret,
+        help="a further secret; repeatable",
     )
     parser.add_argument("--timings", action="store_true", help="let turns wait as the service did")
 
@@ -146,11 +151,28 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+    if recorder.scenario().get("service", {}).get("validation"):
+        recorder.warnings.append(
+            "the upstream took a request that the mock would refuse, so the scenario is lenient"
+        )
     for warning in recorder.warnings:
         complain(f"mini-agent-mock: {warning}")
     turns = len(recorder.exchanges)
-    say(f"{turns} turn{'' if turns == 1 else 's'} in {arguments.out}")
+    if not recorder.whole:
+        complain(f"mini-agent-mock: not all of the recording is in {arguments.out}")
+        return FAILED
+    if turns:
+        say(f"{turns} turn{'' if turns == 1 else 's'} in {arguments.out}")
+    else:
+        say(f"nothing was recorded; {arguments.out} is as it was")
     return 0
+
+
+def _secret(text: str) -> str:
+    if len(text) < SHORTEST:
+        what = f"{text!r} is shorter than {SHORTEST} characters, and would tear ordinary text apart"
+        raise argparse.ArgumentTypeError(what)
+    return text
 
 
 def main(argv: Sequence[str]) -> int:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
+import re
+import socket
+import ssl
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 TIMEOUT_SECONDS = 600
+_CONNECT_SECONDS = 10
 _HOP_BY_HOP = frozenset(
     {"connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding",
      "upgrade", "host", "content-length", "accept-encoding", "expect"}
@@ -24,40 +29,52 @@ _HOP_BY_HOP = frozenset(
 
 
 class Passed:
-    """A messages request that went through, with its whole reply."""
+    """A messages request that went through, with its whole reply.
 
-    def __init__(
-        self,
-        headers: dict[str, str],
-        body: bytes,
-        reply: http.client.HTTPResponse,
-        started: float,
-    ) -> None:
+    `times` are the moments, from `started` on, at which bytes of the reply came. `cut` says that
+    it ended before its end.
+    """
+
+    def __init__(self, headers: dict[str, str], query: str, body: bytes) -> None:
         self.headers = headers
+        self.query = query
         self.body = body
-        self.status = reply.status
-        self.reply_headers = {name.lower(): value for name, value in reply.getheaders()}
-        self.reply = b""
+        self.status = 0
+        self.reply_headers: dict[str, str] = {}
         self.times: list[float] = []
-        self._started = started
+        self.started = time.monotonic()
+        self.cut = False
+        self._reply = bytearray()
+
+    @property
+    def reply(self) -> bytes:
+        """The reply's body, as far as it came."""
+        return bytes(self._reply)
+
+    def answered(self, status: int, headers: dict[str, str]) -> None:
+        """Note how the reply begins."""
+        self.status, self.reply_headers = status, headers
 
     def came(self, piece: bytes) -> None:
         """Note bytes of the reply."""
-        self.reply += piece
-        self.times.append(time.monotonic() - self._started)
+        self._reply += piece
+        self.times.append(time.monotonic() - self.started)
 
 
 def upstream_of(address: str) -> SplitResult:
     """The parts of an upstream address. Raises MockError if it is none."""
-    parts = urlsplit(address)
     try:
-        usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1) > 0
+        parts = urlsplit(address)
+        usable = parts.scheme in ("http", "https") and (parts.port or 1) > 0
     except ValueError:
-        usable = False
-    if not usable:
+        parts, usable = SplitResult("", "", "", "", ""), False
+    plain = re.fullmatch(r"[\w.:-]+", parts.hostname or "") and not parts.query + parts.fragment
+    if not usable or not plain:
         raise MockError(
             f"--upstream {address}: not an address such as https://host or http://host:80"
         )
+    if parts.username is not None:
+        raise MockError("--upstream: leave user and password out; the client sends its own key")
     return parts
 
 
@@ -78,41 +95,55 @@ class Proxy(ThreadingHTTPServer):
         self.keep = keep
         self.say = say
         self._lock = threading.Lock()
-        self._open: set[http.client.HTTPConnection] = set()
+        self._open: set[socket.socket] = set()
+        self._closing = False
+        if port and port == upstream.port and upstream.hostname in ("127.0.0.1", "localhost"):
+            raise MockError(f"--upstream: port {port} is the recorder's own")
         try:
             super().__init__(("127.0.0.1", port), _Handler)
         except (OSError, OverflowError) as error:
-            raise MockError(f"cannot listen on port {port}: {error}") from None
+            reason = getattr(error, "strerror", None) or error
+            raise MockError(f"cannot listen on port {port}: {reason}") from None
 
     def connect(self) -> http.client.HTTPConnection:
-        """A fresh connection to the upstream, which `close` will cut off."""
+        """A fresh connection to the upstream, which closing will cut off. Raises OSError."""
         secure = self.upstream.scheme == "https"
         kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
         host = self.upstream.hostname or ""
-        connection = kind(host, self.upstream.port, timeout=TIMEOUT_SECONDS)
-        with self._lock:
-            self._open.add(connection)
+        connection = kind(host, self.upstream.port, timeout=_CONNECT_SECONDS)
+        connection.connect()
+        connection.sock.settimeout(TIMEOUT_SECONDS)
+        self._remember(connection.sock)
         return connection
 
-    def release(self, connection: http.client.HTTPConnection) -> None:
-        """End one connection to the upstream."""
-        connection.close()
+    def get_request(self) -> tuple[socket.socket, Any]:
+        """Take a client in, and remember it for the closing."""
+        client, address = super().get_request()
+        self._remember(client)
+        return client, address
+
+    def _remember(self, sock: socket.socket) -> None:
         with self._lock:
-            self._open.discard(connection)
+            self._open = {each for each in self._open if each.fileno() >= 0} | {sock}
+            if self._closing:
+                _hang_up(sock)
 
     def server_close(self) -> None:
         """Stop listening, cut off what is still under way, and wait for it to end."""
         with self._lock:
-            sockets = [connection.sock for connection in self._open if connection.sock]
-        for sock in sockets:
-            try:
-                sock.shutdown(2)
-            except OSError:
-                continue  # it ended by itself meanwhile
+            self._closing = True
+            for sock in self._open:
+                _hang_up(sock)
         super().server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing: a client that leaves early is no fault of the recording."""
+
+
+def _hang_up(sock: socket.socket) -> None:
+    """Let whoever waits on this socket wait no more; what is written already still leaves."""
+    with contextlib.suppress(OSError):  # it ended by itself meanwhile
+        sock.shutdown(socket.SHUT_RDWR)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -123,14 +154,18 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _forward(self) -> None:
         self.close_connection = True
-        started = time.monotonic()
         body = b"".join(self._body())
         headers = {
             name.lower(): value
             for name, value in self.headers.items()
             if name.lower() not in _HOP_BY_HOP
         }
-        connection = self.server.connect()
+        passed = Passed(headers, self.path.partition("?")[2], body)
+        try:
+            connection = self.server.connect()
+        except OSError as error:
+            self._upstream_failed(passed, error)
+            return
         try:
             path = self.server.upstream.path.rstrip("/") + self.path
             connection.request(
@@ -138,13 +173,13 @@ class _Handler(BaseHTTPRequestHandler):
             )
             reply = connection.getresponse()
         except (OSError, http.client.HTTPException) as error:
-            self.server.release(connection)
-            self._upstream_failed(error)
+            connection.close()
+            self._upstream_failed(passed, error)
             return
         try:
-            self._pass_back(Passed(headers, body, reply, started), reply)
+            self._pass_back(passed, reply)
         finally:
-            self.server.release(connection)
+            connection.close()
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = _forward
 
@@ -156,31 +191,41 @@ class _Handler(BaseHTTPRequestHandler):
                 self.rfile.readline()
             self.rfile.readline()
         else:
-            yield self.rfile.read(_length(self.headers.get("content-length") or "0", 10))
+            length = _length(self.headers.get("content-length") or "0", 10)
+            body = self.rfile.read(length)
+            if len(body) < length:
+                raise ValueError("the client left before the end of its request")
+            yield body
 
     def _pass_back(self, passed: Passed, reply: http.client.HTTPResponse) -> None:
         """Hand the reply on, a stream piece by piece.
 
-        Once the client has all of it, it is recorded. A client that leaves does not shorten
+        It is recorded before the client has the last of it. A client that leaves does not shorten
         the record.
         """
         length = reply.getheader("content-length")
+        passed.answered(reply.status, {name.lower(): text for name, text in reply.getheaders()})
         self._head(reply, length)
-        whole = True
         try:
             while piece := reply.read1(65536):
                 passed.came(piece)
                 if length is None:
                     self._write(b"%x\r\n%b\r\n" % (len(piece), piece))
         except (OSError, http.client.HTTPException):
-            self.server.say(f"the upstream broke off its reply to {self.command} {self.path}")
-            whole = False
-        if self._is_messages():
-            self.server.keep(passed)
+            passed.cut = True
+        if reply.length and self.command != "HEAD":  # bytes it promised and did not send
+            passed.cut = True
+        if passed.cut:
+            self.server.say(f"the upstream broke off its reply to {self.command} {self.path!r}")
+        self._keep(passed)
         if length is not None:
             self._write(passed.reply)
-        elif whole:
+        elif not passed.cut:
             self._write(b"0\r\n\r\n")
+
+    def _keep(self, passed: Passed) -> None:
+        if self._is_messages():
+            self.server.keep(passed)
 
     def _is_messages(self) -> bool:
         return self.command == "POST" and self.path.partition("?")[0] == "/v1/messages"
@@ -195,8 +240,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("content-length", length)
         elif not bodyless:
             self.send_header("transfer-encoding", "chunked")
+        self._end_head()
+
+    def _end_head(self) -> None:
         self.send_header("connection", "close")
-        self.end_headers()
+        try:
+            self.end_headers()
+        except OSError:
+            self._listening = False
 
     def _write(self, piece: bytes) -> None:
         if not self._listening or self.command == "HEAD":
@@ -206,16 +257,22 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError:
             self._listening = False
 
-    def _upstream_failed(self, error: Exception) -> None:
-        self.server.say(f"the upstream did not answer {self.command} {self.path}: {error}")
-        told = ApiError(502, "api_error", f"mini-agent-mock record: no upstream: {error}")
+    def _upstream_failed(self, passed: Passed, error: Exception) -> None:
+        """Answer for an upstream that does not, and record that too: the client will retry."""
+        reason = " ".join(str(error).split())
+        if isinstance(error, ssl.SSLCertVerificationError):
+            reason = f"{error.verify_message} (SSL_CERT_FILE names the authorities to trust)"
+        self.server.say(f"the upstream did not answer {self.command} {self.path!r}: {reason!r}")
+        told = ApiError(502, "api_error", f"mini-agent-mock record: no upstream: {reason}")
         body = to_json(told.envelope("req_none"))
+        passed.answered(502, {"content-type": "application/json"})
+        passed.came(body)
+        self._keep(passed)
         self.send_response_only(502)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body)))
-        self.send_header("connection", "close")
-        self.end_headers()
-        self.wfile.write(body)
+        self._end_head()
+        self._write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing: the command has its own words."""

@@ -23,10 +23,17 @@ _PREFIX = 80
 
 @dataclass(frozen=True)
 class Recorded:
-    """A messages request and its reply."""
+    """A messages request and its reply.
+
+    `refused` is what the mock itself says against the request, if anything. `began` and `ended`
+    tell which exchanges ran side by side.
+    """
 
     body: Json
     reply: Reply
+    refused: str = ""
+    began: float = 0.0
+    ended: float = 0.0
 
 
 def scenario_of(exchanges: Sequence[Recorded], *, timings: bool) -> Json:
@@ -35,27 +42,52 @@ def scenario_of(exchanges: Sequence[Recorded], *, timings: bool) -> Json:
     Requests of one conversation (same first user message, system text, tools and output
     format) share a track. With `timings`, turns are paced as they were.
     """
+    service = _service(exchanges)
+    strict = "validation" not in service
     groups: dict[tuple[Any, ...], list[Recorded]] = {}
     for exchange in exchanges:
-        groups.setdefault(tuple(_features(exchange.body).values()), []).append(exchange)
-    turns = [[_turn(entry, timings=timings) for entry in group] for group in groups.values()]
-    models = {str(entry.body.get("model")) for entry in exchanges}
-    unknown = {name for name in models if lookup(name) is None}
-    scenario: Json = {"service": {"models": sorted(unknown)}} if unknown else {}
-    if len(turns) <= 1:
-        return {**scenario, "turns": turns[0] if turns else []}
-    matches = _matches([_features(group[0].body) for group in groups.values()])
+        if not (strict and exchange.refused):  # a strict mock refuses it again, without a turn
+            groups.setdefault(tuple(_features(exchange.body).values()), []).append(exchange)
+    scenario: Json = {"service": service} if service else {}
+    parts = list(groups.values())
+    turns = [[turn_of(entry, timings=timings) for entry in group] for group in parts]
+    if not turns:
+        return {**scenario, "turns": []}
+    if len(turns) == 1 and not _overlap(parts[0]):
+        return {**scenario, "turns": turns[0]}
     names = ["main", *(f"side-{number}" for number in range(1, len(turns)))]
-    names = _main_first(names, [len(group) for group in groups.values()])
+    names = _main_first(names, [len(group) for group in parts])
+    matches = _matches([_features(group[0].body) for group in parts]) if len(parts) > 1 else [{}]
     tracks = {
-        name: {"match": match, "turns": played, **_concurrency(name)}
-        for name, match, played in zip(names, matches, turns, strict=True)
+        name: {
+            **({"match": match} if match else {}),
+            "turns": played,
+            **({"concurrent": True} if name != "main" or _overlap(group) else {}),
+        }
+        for name, match, played, group in zip(names, matches, turns, parts, strict=True)
     }
     return {**scenario, "tracks": tracks}
 
 
-def _concurrency(name: str) -> Json:
-    return {} if name == "main" else {"concurrent": True}
+def _service(exchanges: Sequence[Recorded]) -> Json:
+    """What the mocked service must be like: lenient if it would refuse what the real one took."""
+    models = {str(entry.body.get("model")) for entry in exchanges}
+    unknown = {name for name in models if lookup(name) is None}
+    service: Json = {"models": sorted(unknown)} if unknown else {}
+    if any(entry.refused and not refusal(entry.reply) for entry in exchanges):
+        service["validation"] = "lenient"
+    return service
+
+
+def refusal(reply: Reply) -> bool:
+    """Whether the service refused the request itself."""
+    return 400 <= reply.status < 500 and reply.status not in (408, 409, 429)
+
+
+def _overlap(group: list[Recorded]) -> bool:
+    """Whether a request came while another of its conversation was being answered."""
+    ordered = sorted(group, key=lambda entry: entry.began)
+    return any(later.began < earlier.ended for earlier, later in itertools.pairwise(ordered))
 
 
 def _main_first(names: list[str], sizes: list[int]) -> list[str]:
@@ -106,13 +138,14 @@ def _condition(name: str, value: Any, features: list[Json]) -> Any:
     return {"equals": value}
 
 
-def _turn(entry: Recorded, *, timings: bool) -> Json:
+def turn_of(entry: Recorded, *, timings: bool) -> Json:
+    """The turn that gives the same reply. Raises one of `ODD_SHAPES` if there is none."""
     reply = entry.reply
     delivery: Json = {}
     if timings:
         delivery = {"delay": round(reply.first_byte, 3), "pace": round(reply.pace, 4)}
         delivery = {name: value for name, value in delivery.items() if value}
-    if reply.status >= 400:
+    if reply.status >= 400 and (reply.error is not None or reply.raw is not None):
         return {"fault": _status(reply), **delivery}
     if reply.message is None:
         return {"content": [], "fault": {"kind": "cut", "after_event": 0}, **delivery}
@@ -126,26 +159,27 @@ def _turn(entry: Recorded, *, timings: bool) -> Json:
 
 
 def _status(reply: Reply) -> Json:
-    error = reply.error or {}
-    fault: Json = {"status": reply.status}
-    for name in ("type", "message", "details"):
-        if error.get(name):
-            fault[name] = error[name]
-    headers = {name: reply.headers[name] for name in _KEPT_HEADERS if name in reply.headers}
-    if headers:
-        fault["headers"] = headers
-    return fault
+    kept = [*_KEPT_HEADERS, *(["content-type"] if reply.raw is not None else [])]
+    headers = {name: reply.headers[name] for name in kept if name in reply.headers}
+    fault: Json = {"status": reply.status, **_words(reply.error or {})}
+    details = (reply.error or {}).get("details")
+    if isinstance(details, dict) and details:
+        fault["details"] = details
+    if reply.raw is not None:
+        fault["raw_body"] = reply.raw
+    return {**fault, "headers": headers} if headers else fault
+
+
+def _words(error: Json) -> Json:
+    said = {name: error.get(name) for name in ("type", "message")}
+    return {name: text for name, text in said.items() if isinstance(text, str) and text}
 
 
 def _broken(reply: Reply) -> Json:
     """The fault of a stream that began and did not end."""
     if reply.error is None:
-        return {"kind": "cut", "after_event": reply.events}
-    fault: Json = {"kind": "error", "after_event": reply.events}
-    for name in ("type", "message"):
-        if reply.error.get(name):
-            fault[name] = reply.error[name]
-    return fault
+        return {"kind": "cut" if reply.cut else "end", "after_event": reply.events}
+    return {"kind": "error", "after_event": reply.events, **_words(reply.error)}
 
 
 def _content(reply: Reply) -> Json:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
+import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import parse_qsl, quote, quote_plus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+
+_Name = TypeVar("_Name")
 
 REDACTED = "[redacted]"
 _SHAPES = re.compile(
@@ -14,33 +20,55 @@ _SHAPES = re.compile(
     r"|sk-[A-Za-z0-9_-]{20,}"
     r"|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}"
     r"|xox[abprs]-[A-Za-z0-9-]{10,}"
-    r"|AKIA[0-9A-Z]{16}"
+    r"|A[KS]IA[0-9A-Z]{16}|AIza[A-Za-z0-9_-]{35}"
+    r"|glpat-[A-Za-z0-9_-]{20,}|npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{50,}"
+    r"|(?<=Bearer )[A-Za-z0-9._~+/-]{16,}=*"
+    r"|(?<=://)[^/\s:@]+:[^/\s:@]+(?=@)"
     r"|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
     re.DOTALL,
 )
-_SHORTEST = 6
-_SECRET_HEADERS = ("x-api-key", "authorization", "cookie", "proxy-authorization")
+SHORTEST = 6
+_LONG = 16
+_TELLING = re.compile(r"key|token|secret|auth|cookie|passw|credential|session", re.IGNORECASE)
+_CONVERSATION = ("messages", "system", "tools", "output_config")
+_PIECES = re.compile(r"[\s,;&=\"']+")
 
 
 class Redactor:
     """Replaces secrets in JSON values: known ones, and what looks like a key.
 
-    Known are the values of credential headers it was shown and those given at the start.
-    Shorter than six characters is no secret, because it would tear ordinary text apart.
+    Known are those given at the start and what `learn` was shown. Shorter than six characters
+    is no secret, because it would tear ordinary text apart.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._known: set[str] = {secret for secret in secrets if len(secret) >= _SHORTEST}
+        self._known: set[str] = set()
+        self._order: list[str] = []
+        self._add(secrets)
 
-    def learn(self, headers: Mapping[str, str]) -> None:
-        """Remember the credentials in these headers (names in lower case)."""
-        for name in _SECRET_HEADERS:
-            value = headers.get(name, "")
-            scheme, _, rest = value.partition(" ")
-            for secret in (value, rest if scheme.lower() in ("bearer", "basic") else ""):
-                if len(secret) >= _SHORTEST:
-                    self._known.add(secret)
+    def learn(
+        self, headers: Mapping[str, str], query: str = "", body: Mapping[str, Any] | None = None
+    ) -> bool:
+        """Remember the credentials of one request, or of a reply's headers. Whether any is new.
+
+        They are what stands under a telling name (key, token, authorization, cookie…) in the
+        headers (names in lower case), in the query, or in the body beside the conversation.
+        """
+        before = len(self._known)
+        for name, value in headers.items():
+            if _TELLING.search(name):
+                self._add(_credentials(name, value))
+        self._add(value for name, value in parse_qsl(query) if _TELLING.search(name))
+        beside = {k: v for k, v in (body or {}).items() if k not in _CONVERSATION}
+        self._add(_told(beside))
+        return len(self._known) > before
+
+    def _add(self, secrets: Iterable[str]) -> None:
+        for secret in secrets:
+            if len(secret) >= SHORTEST:
+                self._known.update(_written(secret))
+        self._order = sorted(self._known, key=len, reverse=True)
 
     def clean(self, value: Any) -> Any:
         """The value with every secret replaced, in keys too."""
@@ -52,7 +80,50 @@ class Redactor:
             return {self._text(str(name)): self.clean(item) for name, item in value.items()}
         return value
 
+    def clean_values(self, texts: Mapping[_Name, str]) -> dict[_Name, str]:
+        """The same with its texts cleaned and its keys as they are."""
+        return {name: self._text(text) for name, text in texts.items()}
+
     def _text(self, text: str) -> str:
-        for secret in sorted(self._known, key=len, reverse=True):
+        for secret in self._order:
             text = text.replace(secret, REDACTED)
         return _SHAPES.sub(REDACTED, text)
+
+
+def _credentials(name: str, value: str) -> Iterator[str]:
+    """What a header's value holds: itself, what follows a scheme, cookies, long parameters."""
+    yield value
+    if "cookie" in name:
+        yield from (part.partition("=")[2].strip() for part in value.split(";"))
+        return
+    scheme, _, rest = value.partition(" ")
+    yield rest
+    yield from (piece for piece in _PIECES.split(rest) if len(piece) >= _LONG)
+    if scheme.lower() == "basic":
+        with contextlib.suppress(ValueError):
+            user = base64.b64decode(rest, validate=True).decode("utf-8", "replace")
+            yield user
+            yield user.partition(":")[2]
+
+
+def _told(value: Any) -> Iterator[str]:
+    """Every text in a JSON value that stands right under a telling name."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            if isinstance(item, str) and _TELLING.search(str(name)):
+                yield item
+            yield from _told(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _told(item)
+
+
+def _written(secret: str) -> Iterator[str]:
+    """A secret in each way in which a reply may write it."""
+    yield secret
+    yield json.dumps(secret)[1:-1]
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
+    yield quote(secret, safe="")
+    yield quote_plus(secret)
+    with contextlib.suppress(UnicodeError):  # a header's bytes are read as Latin-1
+        yield secret.encode("latin-1").decode("utf-8")
