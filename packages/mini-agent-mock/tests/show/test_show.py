@@ -188,7 +188,7 @@ def test_an_unfinished_last_line_is_left_out_and_told(log: Path) -> None:
         (b"hello\n", "log:1: not a line of an event log"),
         (b'{"record": "run"}\n[]\n', "log:2: not a line of an event log"),
         (b'{"record": "reply"}\n', "log:1: not a line of an event log"),
-        (b"\xff\n", "log: not an event log: it is not UTF-8 text"),
+        (b"\xff\n", "log:1: not a line of an event log: it is not UTF-8 text"),
     ],
 )
 def test_what_is_no_event_log_is_said_in_one_line(

@@ -31,8 +31,11 @@ def run(log: str, html: str | None) -> int:
         colour = sys.stdout is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
         say(timeline(run_shown, colour=colour).rstrip("\n"))
         return 0
+    page = Path(html)
+    if page.exists() and page.samefile(log):
+        raise MockError(f"{html} is the log itself; name another file for the page")
     try:
-        Path(html).write_text(html_page(run_shown), encoding="utf-8")
+        page.write_text(html_page(run_shown), encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise MockError(f"cannot write {html}: {error.strerror}") from None
     say(f"wrote {html}")

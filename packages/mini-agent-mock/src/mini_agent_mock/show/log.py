@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock.errors import MockError
+from mini_agent_mock.files import read_file
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 Json = dict[str, Any]
+
+_LONGEST = 2**53
 
 
 @dataclass(frozen=True)
@@ -42,17 +45,17 @@ class Exchange:
     @property
     def at(self) -> float:
         """When the request came."""
-        return float(self.request.get("at") or 0)
+        return _seconds(self.request.get("at"))
 
     @property
     def replied(self) -> float:
         """When the reply began."""
-        return float(self.reply.get("at") or self.at)
+        return _seconds(self.reply.get("at")) or self.at
 
     @property
     def ended(self) -> float | None:
         """When the reply had left."""
-        return float(self.sent["at"]) if "at" in self.sent else None
+        return _seconds(self.sent["at"]) if "at" in self.sent else None
 
     @property
     def lane(self) -> str:
@@ -62,7 +65,7 @@ class Exchange:
     @property
     def status(self) -> int:
         """The HTTP status, 0 if there is no reply in the log."""
-        return int(self.reply.get("status") or 0)
+        return count(self.reply.get("status"))
 
     @property
     def body(self) -> Json:
@@ -93,9 +96,11 @@ class Exchange:
     @property
     def writes(self) -> tuple[Write, ...]:
         """Every write of the reply's body, in order."""
+        found = self.sent.get("writes")
         return tuple(
-            Write(float(at), int(size), tuple(map(str, events)))
-            for at, size, events in self.sent.get("writes") or ()
+            Write(_seconds(entry[0]), count(entry[1]), tuple(map(str, entry[2])))
+            for entry in (found if isinstance(found, list) else ())
+            if isinstance(entry, list) and len(entry) == 3 and isinstance(entry[2], list)
         )
 
 
@@ -131,18 +136,16 @@ class _Collected:
 def read_log(path: Path) -> ShownRun:
     """Read an event log. An unfinished last line is left out, as after a crash.
 
-    Raises MockError, naming file and line, for anything else that is not an event log.
+    Raises MockError, naming file and line, for anything else that is not an event log. A field
+    that is not of the type it should have counts as absent.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        raw = read_file(path)
     except OSError as error:
         raise MockError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise MockError(f"{path}: not an event log: it is not UTF-8 text") from None
     collected = _Collected()
-    lines = text.splitlines()
-    torn = bool(lines) and not text.endswith("\n")
-    for number, line in enumerate(lines[: -1 if torn else None], start=1):
+    *lines, rest = raw.split(b"\n")  # and nowhere else: texts may hold any other line break
+    for number, line in enumerate(lines, start=1):
         if line.strip():
             _collect(line, f"{path}:{number}", collected)
     if not collected.head and not collected.parts["request"]:
@@ -152,12 +155,12 @@ def read_log(path: Path) -> ShownRun:
         Exchange(request, parts["reply"].get(n, {}), parts["sent"].get(n, {}))
         for n, request in sorted(parts["request"].items())
     )
-    return ShownRun(collected.head, exchanges, tuple(collected.failures), torn)
+    return ShownRun(collected.head, exchanges, tuple(collected.failures), torn=bool(rest))
 
 
-def _collect(line: str, where: str, collected: _Collected) -> None:
+def _collect(line: bytes, where: str, collected: _Collected) -> None:
     try:
-        record = json.loads(line)
+        record = json.loads(line.decode("utf-8"))
         kind = record["record"]
         if kind == "run":
             collected.head = record
@@ -165,9 +168,22 @@ def _collect(line: str, where: str, collected: _Collected) -> None:
             collected.failures.append(record)
         elif kind in collected.parts:
             collected.parts[kind][int(record["n"])] = record
-    except (ValueError, KeyError, TypeError):
+    except UnicodeDecodeError:
+        raise MockError(f"{where}: not a line of an event log: it is not UTF-8 text") from None
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise MockError(f"{where}: not a line of an event log") from None
 
 
 def _dict(value: Any) -> Json:
     return value if isinstance(value, dict) else {}
+
+
+def _seconds(value: Any) -> float:
+    """A moment or a span; 0 for what is none."""
+    usual = isinstance(value, (int, float)) and 0 <= value <= _LONGEST
+    return float(value) if usual else 0.0
+
+
+def count(value: Any) -> int:
+    """A number of things; 0 for what is none."""
+    return int(_seconds(value))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from mini_agent_mock.show.log import count
+
 if TYPE_CHECKING:
     from mini_agent_mock.show.log import Exchange, Json, ShownRun
 
@@ -27,7 +29,9 @@ def blocks_of(message: Json) -> list[Json]:
     content = message.get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return [block for block in content or () if isinstance(block, dict)]
+    if not isinstance(content, list):
+        return []
+    return [block for block in content if isinstance(block, dict)]
 
 
 def block_text(block: Json) -> tuple[str, str]:
@@ -104,7 +108,7 @@ def tokens(exchange: Exchange) -> dict[str, int]:
     """The usage as four numbers: read, written, fresh (input that met no cache), output."""
     usage = exchange.usage
     return {
-        name: int(usage.get(key) or 0)
+        name: count(usage.get(key))
         for name, key in (
             ("read", "cache_read_input_tokens"),
             ("written", "cache_creation_input_tokens"),
