@@ -28,6 +28,24 @@ HEADERS = {"x-api-key": "k", "anthropic-version": "2023-06-01", "content-type": 
 IDLE = "Trio thread"  # trio keeps an idle one for ten seconds, for whoever needs it next
 
 
+ASK = """
+    import http.client, json, os, pytest, unittest
+    from urllib.parse import urlsplit
+
+    def ask(text="hi", **fields):
+        base = urlsplit(os.environ["ANTHROPIC_BASE_URL"])
+        link = http.client.HTTPConnection(base.hostname, base.port, timeout=20)
+        body = {"model": "claude-haiku-4-5", "max_tokens": 5,
+                "messages": [{"role": "user", "content": text}], **fields}
+        headers = {"x-api-key": os.environ["ANTHROPIC_API_KEY"], "anthropic-version": "2023-06-01"}
+        link.request("POST", base.path + "/v1/messages", json.dumps(body), headers)
+        reply = link.getresponse()
+        found = json.loads(reply.read())
+        link.close()
+        return found
+"""
+
+
 class EngineClient:
     """Talks to an engine as a client would, and tells it that the bytes have left."""
 
@@ -86,6 +104,16 @@ class EngineClient:
         with pytest.raises(ScenarioFailure) as caught:
             self.engine.check()
         return str(caught.value)
+
+
+@pytest.fixture
+def asking(pytester: pytest.Pytester) -> Callable[[str], None]:
+    """Write test_it.py with this body, which may call `ask` of a client that needs no SDK."""
+
+    def write(body: str) -> None:
+        pytester.makepyfile(test_it=ASK + body)
+
+    return write
 
 
 @pytest.fixture

@@ -1,41 +1,33 @@
 """What the author of a test reads when a scenario cannot be played, or was not kept to."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 
-ASK = """
-    import http.client, json, os, pytest, unittest
-    from urllib.parse import urlsplit
-
-    def ask(text="hi"):
-        base = urlsplit(os.environ["ANTHROPIC_BASE_URL"])
-        link = http.client.HTTPConnection(base.hostname, base.port, timeout=20)
-        body = {"model": "claude-haiku-4-5", "max_tokens": 5,
-                "messages": [{"role": "user", "content": text}]}
-        headers = {"x-api-key": os.environ["ANTHROPIC_API_KEY"], "anthropic-version": "2023-06-01"}
-        link.request("POST", base.path + "/v1/messages", json.dumps(body), headers)
-        reply = link.getresponse()
-        found = json.loads(reply.read())
-        link.close()
-        return found
-"""
 OURS = ("fixture.py", "runs.py", "grammar.py", "pytest_plugin.py", "During handling", "Traceback")
 
 
-def told(pytester: pytest.Pytester, body: str, *options: str, **outcomes: int) -> str:
+Told = Callable[..., str]
+
+
+@pytest.fixture
+def told(pytester: pytest.Pytester, asking: Callable[[str], None]) -> Told:
     """What pytest prints of a file with this body; no line of it is of our code."""
-    pytester.makepyfile(test_it=ASK + body)
-    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", *options)
-    result.assert_outcomes(**outcomes)
-    shown = result.stdout.str()
-    assert [name for name in OURS if name in shown] == []
-    return shown
+
+    def run(body: str, *options: str, **outcomes: int) -> str:
+        asking(body)
+        result = pytester.runpytest_inprocess("-p", "no:cacheprovider", *options)
+        result.assert_outcomes(**outcomes)
+        shown = result.stdout.str()
+        assert [name for name in OURS if name in shown] == []
+        return shown
+
+    return run
 
 
-def test_a_typo_in_a_script_is_told_at_the_line_that_has_it(pytester: pytest.Pytester) -> None:
+def test_a_typo_in_a_script_is_told_at_the_line_that_has_it(told: Told) -> None:
     shown = told(
-        pytester,
         """
     def test_typo(anthropic_mock):
         anthropic_mock.script([{"txt": "a"}])
@@ -45,14 +37,15 @@ def test_a_typo_in_a_script_is_told_at_the_line_that_has_it(pytester: pytest.Pyt
     assert '>       anthropic_mock.script([{"txt": "a"}])' in shown
     assert "the test's script: turns[0]: unknown key 'txt'; did you mean 'text'?" in shown
     assert "test_it.py:17: ScenarioError" in shown
+    assert "Captured anthropic_mock" not in shown  # it would only say that nothing came
 
 
 def test_a_typo_in_a_file_names_the_file_the_test_and_nothing_of_ours(
+    told: Told,
     pytester: pytest.Pytester,
 ) -> None:
     pytester.makefile(".json", bad=json.dumps({"turns": [{"txt": ""}]}))
     shown = told(
-        pytester,
         """
     @pytest.mark.anthropic_scenario("bad.json")
     def test_marked(): pass
@@ -67,13 +60,16 @@ def test_a_typo_in_a_file_names_the_file_the_test_and_nothing_of_ours(
     @pytest.mark.anthropic_scenario("bad.json")
     def test_twice(): pass
 
+    @pytest.mark.anthropic_scenario({"turns": []})
+    def test_both(anthropic_mock, anthropic_inprocess): pass
+
     def test_by_hand(anthropic_mock):
         anthropic_mock.load("bad.json")
 
     def test_mixed_up(anthropic_mock):
         anthropic_mock.script("bad.json")
     """,
-        errors=4,
+        errors=5,
         failed=2,
     )
     assert "bad.json: turns[0]: unknown key 'txt'; did you mean 'text'?" in shown
@@ -81,13 +77,47 @@ def test_a_typo_in_a_file_names_the_file_the_test_and_nothing_of_ours(
     assert "no.json: cannot be read: No such file or directory\n" in shown
     assert "anthropic_scenario takes one argument: the scenario file\n\ntest_it.py:22: " in shown
     assert "anthropic_scenario is given twice\n\ntest_it.py:25: test_twice\n" in shown
+    assert "cannot play through anthropic_mock and anthropic_inprocess both" in shown
     assert '>       anthropic_mock.load("bad.json")' in shown
     assert "a file is played by `load`, not by `script`: bad.json" in shown
 
 
-def test_an_account_ends_with_the_test_s_place(pytester: pytest.Pytester) -> None:
+def test_a_refusal_is_told_before_the_turn_that_it_left_over(told: Told) -> None:
     shown = told(
-        pytester,
+        """
+    @pytest.mark.anthropic_scenario([{"text": "a"}])
+    def test_it():
+        ask(model="claude-opsu-5-5")
+        for _ in range(4):
+            ask(max_tokens=-1)
+    """,
+        failed=1,
+    )
+    account = shown.partition("did not go as scripted (1 failure)\n\n")[2].splitlines()
+    assert account[0] == (
+        "refused at request 1, so it took no turn: 404 'model: claude-opsu-5-5';"
+        " did you mean 'claude-opus-5-5'?"
+    )
+    assert account[2].startswith("refused at request 2, so it took no turn: 400 'max_tokens: ")
+    assert account[4].startswith("refused at request 3")
+    assert account[5] == "  and 2 more, for which see below"
+    assert account[7].startswith("left_over: ")
+    assert "1. POST /v1/messages → 404 'model: claude-opsu-5-5'; did you mean" in shown
+
+
+def test_what_a_scripted_fault_answers_is_no_refusal(told: Told) -> None:
+    shown = told(
+        """
+    @pytest.mark.anthropic_scenario([{"fault": {"status": 400}}, {"text": "a"}])
+    def test_it(): ask()
+    """,
+        failed=1,
+    )
+    assert "refused at" not in shown
+
+
+def test_an_account_ends_with_the_test_s_place(told: Told) -> None:
+    shown = told(
         """
     def test_left_over(anthropic_mock):
         anthropic_mock.script([{"text": "a"}])
@@ -103,9 +133,8 @@ def test_an_account_ends_with_the_test_s_place(pytester: pytest.Pytester) -> Non
     assert "test_it.py:21: ScenarioFailure" in shown
 
 
-def test_a_request_before_anything_is_scripted_is_not_forgotten(pytester: pytest.Pytester) -> None:
+def test_a_request_before_anything_is_scripted_is_not_forgotten(told: Told) -> None:
     shown = told(
-        pytester,
         """
     def test_too_early(anthropic_mock):
         ask("too early")
@@ -119,10 +148,9 @@ def test_a_request_before_anything_is_scripted_is_not_forgotten(pytester: pytest
 
 
 def test_a_request_while_the_test_s_fixtures_close_is_not_forgotten(
-    pytester: pytest.Pytester,
+    told: Told,
 ) -> None:
     shown = told(
-        pytester,
         """
     @pytest.fixture
     def client(anthropic_mock):
@@ -144,9 +172,8 @@ def test_a_request_while_the_test_s_fixtures_close_is_not_forgotten(
     assert "last user text 'goodbye'" in shown
 
 
-def test_a_fixture_that_fails_shows_what_the_mock_saw(pytester: pytest.Pytester) -> None:
+def test_a_fixture_that_fails_shows_what_the_mock_saw(told: Told) -> None:
     shown = told(
-        pytester,
         """
     @pytest.fixture
     def answer(anthropic_mock):
@@ -162,9 +189,8 @@ def test_a_fixture_that_fails_shows_what_the_mock_saw(pytester: pytest.Pytester)
     assert "last user text 'again'" in shown
 
 
-def test_classes_of_unittest_are_tests_like_any_other(pytester: pytest.Pytester) -> None:
+def test_classes_of_unittest_are_tests_like_any_other(told: Told) -> None:
     shown = told(
-        pytester,
         """
     @pytest.mark.anthropic_scenario({"turns": [{"text": "a"}]})
     class TestMarked(unittest.TestCase):
@@ -192,10 +218,9 @@ def test_classes_of_unittest_are_tests_like_any_other(pytester: pytest.Pytester)
 
 
 def test_a_marked_test_makes_wider_fixtures_outside_the_mock_s_environment(
-    pytester: pytest.Pytester,
+    told: Told,
 ) -> None:
     told(
-        pytester,
         """
     @pytest.fixture(scope="session", autouse=True)
     def settings():
@@ -229,9 +254,8 @@ def test_a_marked_test_makes_wider_fixtures_outside_the_mock_s_environment(
     )
 
 
-def test_the_nearest_marker_counts(pytester: pytest.Pytester) -> None:
+def test_the_nearest_marker_counts(told: Told) -> None:
     told(
-        pytester,
         """
     @pytest.mark.anthropic_scenario({"turns": [{"text": "class"}]})
     class TestIt:

@@ -1,34 +1,20 @@
 """The fixtures as somebody else's tests meet them, each run in a pytest of its own."""
 
 import json
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-ASK = """
-    import http.client, json, os, pytest
-    from urllib.parse import urlsplit
 
-    def ask(text="hi"):
-        base = urlsplit(os.environ["ANTHROPIC_BASE_URL"])
-        link = http.client.HTTPConnection(base.hostname, base.port, timeout=20)
-        body = {"model": "claude-haiku-4-5", "max_tokens": 5,
-                "messages": [{"role": "user", "content": text}]}
-        headers = {"x-api-key": os.environ["ANTHROPIC_API_KEY"], "anthropic-version": "2023-06-01"}
-        link.request("POST", base.path + "/v1/messages", json.dumps(body), headers)
-        reply = link.getresponse()
-        found = json.loads(reply.read())
-        link.close()
-        return found
-"""
-
-
-def test_a_test_that_goes_as_scripted_passes(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(
-        ASK
-        + """
+def test_a_test_that_goes_as_scripted_passes(
+    pytester: pytest.Pytester, asking: Callable[[str], None]
+) -> None:
+    asking(
+        """
     def test_it(anthropic_mock):
         anthropic_mock.script([{"text": "a"}])
         assert ask()["content"][0]["text"] == "a"
@@ -44,13 +30,14 @@ def test_a_test_that_goes_as_scripted_passes(pytester: pytest.Pytester) -> None:
     pytester.runpytest_inprocess().assert_outcomes(passed=2)
 
 
-def test_a_failed_run_says_what_the_readme_shows(pytester: pytest.Pytester) -> None:
+def test_a_failed_run_says_what_the_readme_shows(
+    pytester: pytest.Pytester, asking: Callable[[str], None]
+) -> None:
     readme = Path(__file__).parents[1] / "README.md"
     section = readme.read_text("utf-8").partition("## What a failed run says")[2]
     shown = section.partition("```text\n")[2].partition("```")[0]
-    pytester.makepyfile(
-        ASK
-        + """
+    asking(
+        """
     def test_it(anthropic_mock):
         anthropic_mock.script([{"text": "a"}])
         ask()
@@ -60,10 +47,11 @@ def test_a_failed_run_says_what_the_readme_shows(pytester: pytest.Pytester) -> N
     assert shown.strip() in pytester.runpytest_inprocess().stdout.str()
 
 
-def test_each_way_of_leaving_the_script_fails_the_test_itself(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(
-        ASK
-        + """
+def test_each_way_of_leaving_the_script_fails_the_test_itself(
+    pytester: pytest.Pytester, asking: Callable[[str], None]
+) -> None:
+    asking(
+        """
     def test_one_request_too_many_whose_error_is_swallowed(anthropic_mock):
         anthropic_mock.script([{"text": "a"}])
         ask()
@@ -91,16 +79,17 @@ def test_each_way_of_leaving_the_script_fails_the_test_itself(pytester: pytest.P
             "*left_over: the track 'main' has turns that were never asked for: turns[[]1[]]*",
             "*unexpected at request 1: the request is not what turns[[]0[]] expects",
             "*the last user text does not contain 'bye': 'hi'",
-            "*exhausted at request 1: the track 'main' has no turns",
+            "*exhausted at request 1: the track 'main' has no turns; call anthropic_mock.script(*",
         ]
     )
     assert "pytest_plugin.py" not in result.stdout.str()
 
 
-def test_a_test_that_fails_by_itself_shows_what_the_mock_saw(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(
-        ASK
-        + """
+def test_a_test_that_fails_by_itself_shows_what_the_mock_saw(
+    pytester: pytest.Pytester, asking: Callable[[str], None]
+) -> None:
+    asking(
+        """
     def test_it(anthropic_mock):
         anthropic_mock.script([{"text": "a"}, {"text": "b"}])
         ask()
@@ -119,12 +108,13 @@ def test_a_test_that_fails_by_itself_shows_what_the_mock_saw(pytester: pytest.Py
     )
 
 
-def test_the_marker_plays_a_file_beside_the_test(pytester: pytest.Pytester) -> None:
+def test_the_marker_plays_a_file_beside_the_test(
+    pytester: pytest.Pytester, asking: Callable[[str], None]
+) -> None:
     pytester.makefile(".json", s=json.dumps({"turns": [{"text": "from the file"}]}))
     pytester.makefile(".json", bad=json.dumps({"turns": [{"txt": ""}]}))
-    pytester.makepyfile(
-        ASK
-        + """
+    asking(
+        """
     @pytest.mark.anthropic_scenario("s.json")
     def test_file():
         assert ask()["content"][0]["text"] == "from the file"
@@ -180,10 +170,10 @@ def test_the_environment_points_to_the_mock_and_nowhere_else(
 
 def test_all_tests_share_one_server_and_none_can_eat_another_s_script(
     pytester: pytest.Pytester,
+    asking: Callable[[str], None],
 ) -> None:
-    pytester.makepyfile(
-        ASK
-        + """
+    asking(
+        """
     seen = []
 
     def test_one(anthropic_mock):
@@ -201,10 +191,11 @@ def test_all_tests_share_one_server_and_none_can_eat_another_s_script(
     pytester.runpytest_inprocess().assert_outcomes(passed=2)
 
 
-def test_a_test_may_have_several_acts(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(
-        ASK
-        + """
+def test_a_test_may_have_several_acts(
+    pytester: pytest.Pytester, asking: Callable[[str], None]
+) -> None:
+    asking(
+        """
     def test_it(anthropic_mock):
         anthropic_mock.script([{"text": "a"}])
         ask("one")
@@ -222,10 +213,11 @@ def test_a_test_may_have_several_acts(pytester: pytest.Pytester) -> None:
     pytester.runpytest_inprocess().assert_outcomes(passed=2)
 
 
-def test_event_logs_are_written_where_they_are_wanted(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(
-        test_logs=ASK
-        + """
+def test_event_logs_are_written_where_they_are_wanted(
+    pytester: pytest.Pytester, asking: Callable[[str], None]
+) -> None:
+    asking(
+        """
     @pytest.mark.parametrize("what", ["a/b"])
     def test_it(anthropic_mock, what):
         anthropic_mock.script([{"text": "a"}])
@@ -236,7 +228,8 @@ def test_event_logs_are_written_where_they_are_wanted(pytester: pytest.Pytester)
     )
     pytester.runpytest_inprocess("--anthropic-mock-log", "logs").assert_outcomes(passed=1)
     names = sorted(path.name for path in (pytester.path / "logs").iterdir())
-    assert names == ["test_logs.py_test_it_a_b.2.jsonl", "test_logs.py_test_it_a_b.jsonl"]
+    stem = "test_it.py_test_it_a_b-[0-9a-f]{8}"  # a/b and a_b must not share a file
+    assert [re.fullmatch(stem + r"(\.2)?\.jsonl", name) is not None for name in names] == [True] * 2
     first = (pytester.path / "logs" / names[1]).read_text().splitlines()
     assert [json.loads(line)["record"] for line in first] == ["run", "request", "reply", "sent"]
 
@@ -277,10 +270,11 @@ def test_in_process_the_async_client_works_under_anyio(pytester: pytest.Pytester
     result.assert_outcomes(passed=2, failed=1)
 
 
-def test_workers_of_xdist_each_have_their_own_server(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(
-        ASK
-        + """
+def test_workers_of_xdist_each_have_their_own_server(
+    pytester: pytest.Pytester, asking: Callable[[str], None]
+) -> None:
+    asking(
+        """
     @pytest.mark.parametrize("number", range(6))
     def test_it(anthropic_mock, number):
         anthropic_mock.script([{"text": str(number)}])
@@ -318,3 +312,55 @@ def test_a_file_that_is_loaded_by_hand_plays(anthropic_mock: object, tmp_path: P
     file.write_text('{"turns": [{"text": "a", "repeat": "always"}]}')
     anthropic_mock.load(file)
     anthropic_mock.check()
+
+
+def test_a_folder_for_logs_that_cannot_be_made_is_told_before_any_test(
+    pytester: pytest.Pytester, asking: Callable[[str], None]
+) -> None:
+    asking("def test_it(anthropic_mock): pass")
+    result = pytester.runpytest_inprocess("--anthropic-mock-log", "test_it.py")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    told = "--anthropic-mock-log: cannot make the folder test_it.py: File exists"
+    assert told in result.stderr.str()
+
+
+def test_names_too_long_for_a_file_are_cut_and_stay_apart(
+    pytester: pytest.Pytester, asking: Callable[[str], None]
+) -> None:
+    asking(
+        """
+    @pytest.mark.parametrize("what", ["x" * 300 + "1", "x" * 300 + "2"])
+    @pytest.mark.anthropic_scenario([{"text": "a"}])
+    def test_it(what): ask()
+    """
+    )
+    pytester.runpytest_inprocess("--anthropic-mock-log", "logs").assert_outcomes(passed=2)
+    assert len(list((pytester.path / "logs").iterdir())) == 2
+
+
+def test_a_test_that_is_run_once_more_begins_anew(
+    pytester: pytest.Pytester, asking: Callable[[str], None]
+) -> None:
+    pytester.makeconftest(
+        """
+    from _pytest.runner import runtestprotocol
+
+    def pytest_runtest_protocol(item, nextitem):
+        runtestprotocol(item, nextitem=nextitem, log=False)
+        for report in runtestprotocol(item, nextitem=nextitem, log=False):
+            item.ihook.pytest_runtest_logreport(report=report)
+        return True
+    """
+    )
+    asking(
+        """
+    seen = []
+
+    @pytest.mark.anthropic_scenario([{"text": "a"}])
+    def test_flaky():
+        seen.append(1)
+        if len(seen) > 1:
+            ask()
+    """
+    )
+    pytester.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _AnyRun = TypeVar("_AnyRun", bound="ScriptedRun")
 _MARKER = "anthropic_scenario"
+_LONGEST_NAME = 150
 _RUNS: pytest.StashKey[list[ScriptedRun]] = pytest.StashKey()
 _WENT_WELL: pytest.StashKey[bool] = pytest.StashKey()
 _HOST: pytest.StashKey[MockHost] = pytest.StashKey()
@@ -39,7 +40,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker."""
+    """Declare the marker, and see to the folder of the event logs."""
+    folder = config.getoption("--anthropic-mock-log")
+    if folder is not None:
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            told = f"--anthropic-mock-log: cannot make the folder {folder}: {error.strerror}"
+            raise pytest.UsageError(told) from None
     config.addinivalue_line(
         "markers",
         f"{_MARKER}(file): play this scenario file (relative to the test's folder) through the"
@@ -72,6 +80,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         host.stop()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test that is run once more, as by a plugin that repeats failures, begins anew."""
+    item.stash[_RUNS] = []
+    item.stash[_WENT_WELL] = False
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """The scenario is checked as part of the test, so that a swallowed error still fails it."""
@@ -89,7 +104,7 @@ def pytest_runtest_makereport(
     report = yield
     if report.failed and call.when != "teardown":
         told = str(call.excinfo.value) if call.excinfo else ""
-        accounts = [run.account() for run in _runs(item)]
+        accounts = [run.account() for run in _runs(item) if run.requests or run.failures]
         report.sections += [
             ("Captured anthropic_mock call", account) for account in accounts if account not in told
         ]
@@ -164,7 +179,7 @@ def _scripted(request: pytest.FixtureRequest, run: _AnyRun) -> Iterator[_AnyRun]
 
 def _load_marked(run: ScriptedRun, item: pytest.Item) -> None:
     """Play the scenario of the test's marker, if it has one; the nearest counts."""
-    from mini_agent_mock.errors import ScenarioError
+    from mini_agent_mock.errors import MockError
 
     marked = list(item.iter_markers_with_node(_MARKER))
     if not marked:
@@ -175,10 +190,12 @@ def _load_marked(run: ScriptedRun, item: pytest.Item) -> None:
         complaint = f"{_MARKER} is given twice"
     elif len(marker.args) != 1 or marker.kwargs:
         complaint = f"{_MARKER} takes one argument: the scenario file"
+    elif {"anthropic_mock", "anthropic_inprocess"} <= set(getattr(item, "fixturenames", ())):
+        complaint = f"{_MARKER} cannot play through anthropic_mock and anthropic_inprocess both"
     else:
         try:
             _play(run, marker.args[0], item.path.parent)
-        except ScenarioError as error:
+        except MockError as error:
             complaint = str(error)
     if complaint:
         pytest.fail(f"{complaint}\n\n{_where(item)}", pytrace=False)
@@ -204,7 +221,15 @@ def shared_host(config: pytest.Config) -> MockHost:
 
 def _event_log(request: pytest.FixtureRequest) -> Path | None:
     folder = request.config.getoption("--anthropic-mock-log")
-    if folder is None:
-        return None
-    name = re.sub(r"[^\w.-]+", "_", request.node.nodeid).strip("_")
-    return Path(folder) / f"{name}.jsonl"
+    return None if folder is None else Path(folder) / f"{_file_name(request.node.nodeid)}.jsonl"
+
+
+def _file_name(test: str) -> str:
+    """A test's name as a file may have it; what that loses is made up for by a digest."""
+    name = re.sub(r"[^\w.-]+", "_", test).strip("_")
+    values = test.partition("[")[2].rpartition("]")[0]
+    if len(name) <= _LONGEST_NAME and re.fullmatch(r"[\w.-]*", values):
+        return name
+    import hashlib  # here, since few names need it
+
+    return f"{name[:_LONGEST_NAME]}-{hashlib.sha256(test.encode()).hexdigest()[:8]}"

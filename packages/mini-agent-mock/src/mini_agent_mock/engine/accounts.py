@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mini_agent_mock.models import all_models
 from mini_agent_mock.scenario.conditions import shown
+from mini_agent_mock.scenario.place import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from mini_agent_mock.request import RequestView
 
 _MAX_LISTED = 20
+_MAX_REFUSALS = 3
 
 
 def describe(exchange: LoggedRequest, view: RequestView) -> str:
@@ -40,7 +43,7 @@ def exhausted(cursor: Cursor) -> str:
     track = cursor.track
     count = f"{cursor.taken} turn{'s' * (cursor.taken != 1)}"
     if cursor.last is None:
-        return f"the track {track.name!r} has no turns"
+        return f"the track {track.name!r} has no turns; call anthropic_mock.script([...]) first"
     last = f"the last, {cursor.last.place}, answered request {cursor.last_request}"
     return f"the track {track.name!r} has played its {count}; {last}"
 
@@ -79,15 +82,39 @@ def left_over(cursor: Cursor, places: Sequence[str]) -> str:
 def summary(
     source: str, failures: Sequence[dict[str, Any]], exchanges: Iterable[LoggedRequest]
 ) -> str:
-    """The whole account of a failed run: what went wrong, then what came in."""
+    """The whole account of a failed run: what went wrong, cause before effect, then what came."""
     noun = "failure" if len(failures) == 1 else "failures"
     lines = [f"{source}: the run did not go as scripted ({len(failures)} {noun})"]
+    came = list(exchanges)
+    if any(failure["kind"] == "left_over" for failure in failures):
+        lines += _refusals(came)
     for failure in failures:
         where = f" at request {failure['n']}" if failure.get("n") else ""
         lines += ["", f"{failure['kind']}{where}: {failure['account']}"]
         if failure.get("request"):
             lines.append(f"  it was: {failure['request']}")
-    return "\n".join([*lines, "", *timeline(exchanges)])
+    return "\n".join([*lines, "", *timeline(came)])
+
+
+def _refusals(exchanges: Sequence[LoggedRequest]) -> list[str]:
+    """The requests that took no turn because the service would refuse them."""
+    refused = [each for each in exchanges if 400 <= each.status < 500 and each.fault is None]
+    lines = []
+    for exchange in refused[:_MAX_REFUSALS]:
+        why = f"{exchange.status} {_error_text(exchange)}"
+        lines += ["", f"refused at request {exchange.n}, so it took no turn: {why}"]
+    more = len(refused) - _MAX_REFUSALS
+    return [*lines, f"  and {more} more, for which see below"] if more > 0 else lines
+
+
+def _error_text(exchange: LoggedRequest) -> str:
+    """The first line of an error's message, and the nearest model where there is no such one."""
+    error = exchange.answer.get("error") if isinstance(exchange.answer, dict) else None
+    message = str(error.get("message", "")) if isinstance(error, dict) else ""
+    text = shown(message.splitlines()[0], 100) if message else ""
+    if message.startswith("model: "):
+        text += nearest(message.removeprefix("model: "), [model.id for model in all_models()])
+    return text
 
 
 def timeline(exchanges: Iterable[LoggedRequest]) -> list[str]:
@@ -111,9 +138,8 @@ def _line(exchange: LoggedRequest) -> str:
     status = str(exchange.status)
     if exchange.fault:
         status += f", fault {exchange.fault}"
-    if exchange.status >= 400 and isinstance(exchange.answer, dict):
-        message = str(exchange.answer.get("error", {}).get("message", "")).splitlines()
-        status += f" {shown(message[0], 100)}" if message else ""
+    if exchange.status >= 400:
+        status = f"{status} {_error_text(exchange)}".rstrip()
     if exchange.outcome not in {None, "complete"}:
         status += f", {exchange.outcome}"
     return f"{head}{purpose}{target} → {status}"
