@@ -107,6 +107,13 @@ class EngineClient:
 
 
 @pytest.fixture
+def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """Runs of pytest that leave out hypothesis, which takes a second to load and none uses."""
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
+    return pytester
+
+
+@pytest.fixture
 def asking(pytester: pytest.Pytester) -> Callable[[str], None]:
     """Write test_it.py with this body, which may call `ask` of a client that needs no SDK."""
 

@@ -1,21 +1,19 @@
-"""The cookbook's blocks are test files: all of them pass, and each really tests something."""
+"""The test files in README and cookbook: each of them passes, and each really tests something."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[1] / "docs" / "cookbook.md"
-BLOCKS = re.findall(
-    r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-)
-TESTS = sum(len(re.findall(r"^def test_", block, re.MULTILINE)) for block in BLOCKS)
+HOME = Path(__file__).parents[1]
+TESTS = re.compile(r"^def (test_\w+)", re.MULTILINE)
 
 
-def outcomes(pytester: pytest.Pytester, blocks: list[str]) -> dict[str, int]:
-    """Run the blocks as test files in one process of their own, as a reader would."""
-    pytester.makepyfile(**{f"test_{number}": block for number, block in enumerate(blocks)})
-    return pytester.runpytest_subprocess("-p", "no:cacheprovider", timeout=120).parseoutcomes()
+def blocks(page: str) -> list[str]:
+    """The Python blocks of a page that are test files."""
+    text = (HOME / page).read_text(encoding="utf-8")
+    found = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [block for block in found if TESTS.search(block)]
 
 
 def with_one_turn_more(block: str) -> str:
@@ -25,13 +23,24 @@ def with_one_turn_more(block: str) -> str:
     return block.replace('"repeat": "always"', '"repeat": 1')
 
 
-def test_every_block_of_the_cookbook_passes(pytester: pytest.Pytester) -> None:
-    assert len(BLOCKS) >= 7
-    assert outcomes(pytester, BLOCKS) == {"passed": TESTS}
+def test_every_block_passes_and_fails_once_its_script_has_another_turn(
+    pytester: pytest.Pytester,
+) -> None:
+    shown = [*blocks("README.md"), *blocks("docs/cookbook.md")]
+    assert len(shown) >= 8
+    whole = {f"test_{number}": block for number, block in enumerate(shown)}
+    spoiled = {f"{name}_spoiled": with_one_turn_more(block) for name, block in whole.items()}
+    pytester.makepyfile(**whole, **spoiled)
 
+    # One process of its own for all: the SDK is loaded once, and clients are closed at its end.
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-rA", timeout=120)
 
-def test_every_block_fails_once_its_script_has_another_turn(pytester: pytest.Pytester) -> None:
-    spoiled = outcomes(pytester, [with_one_turn_more(block) for block in BLOCKS])
-
-    assert spoiled.get("passed", 0) == 0
-    assert spoiled["failed"] == TESTS
+    told = re.findall(
+        r"^(PASSED|FAILED) (test_\d+(?:_spoiled)?)\.py::(test_\w+)",
+        result.stdout.str(),
+        re.MULTILINE,
+    )
+    names = {name: TESTS.findall(block) for name, block in whole.items()}
+    expected = [("PASSED", name, test) for name, tests in names.items() for test in tests]
+    expected += [("FAILED", f"{name}_spoiled", test) for _, name, test in expected]
+    assert sorted(told) == sorted(expected)

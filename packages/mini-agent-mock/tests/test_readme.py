@@ -1,4 +1,4 @@
-"""What the README shows works as it stands there."""
+"""What the README shows works as it stands there; test_cookbook runs its first test."""
 
 import json
 import re
@@ -13,12 +13,6 @@ README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
 def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-
-
-def test_the_first_test_passes(pytester: pytest.Pytester) -> None:
-    # In a process of its own: the README's client is closed by its end, and not before.
-    pytester.makepyfile(test_weather=blocks("python")[0])
-    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
 
 
 def test_every_scenario_can_be_played() -> None:
