@@ -63,7 +63,8 @@ How to read it:
 - A question is answered by a server on the same machine. Most of what it takes is the SDK's import:
   its package loads every type it knows, and no part of it can be had alone. `mini-agent` loads it
   when the first request is due, and at the prompt while you type. *Of its own* is what it takes
-  over a script that puts the same question with the SDK.
+  over a script that puts the same question with the SDK. It can be less than nothing: the program
+  lets the garbage collector rest while the SDK is loaded and when it ends, and the script does not.
 - The prompt: what the program has taken when the prompt shows. On a machine that does other things
   as well the clock says more about those than about the program, so the goal is held against the
   CPU time, which the system counts in steps of 10 ms.

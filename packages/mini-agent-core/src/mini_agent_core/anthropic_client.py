@@ -9,6 +9,7 @@ for twice.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import re
 import time
@@ -49,8 +50,18 @@ DRAIN_TIMEOUT = 0.25
 
 
 def preload() -> None:
-    """Import the SDK, which takes a second or more; call it in a thread while the user types."""
-    import anthropic  # noqa: F401  # the one lazy import of the SDK
+    """Import the SDK, which takes a second or more; call it in a thread while the user types.
+
+    The garbage collector rests meanwhile: it would search a hundred thousand new classes and
+    functions for garbage again and again, and find none.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        import anthropic  # noqa: F401  # the one lazy import of the SDK
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +201,8 @@ class AnthropicClient:
         return await asyncio.shield(self._connecting)
 
     def _connect(self) -> anthropic.AsyncAnthropic:
-        import anthropic  # a second of import, spared to whoever never asks
+        preload()
+        import anthropic
         import httpx2  # comes with it
 
         timeout = httpx2.Timeout(
