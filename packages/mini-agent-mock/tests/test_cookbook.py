@@ -7,6 +7,7 @@ import pytest
 
 HOME = Path(__file__).parents[1]
 TESTS = re.compile(r"^def (test_\w+)", re.MULTILINE)
+VERDICTS = re.compile(r"^(PASSED|FAILED) (test_\d+(?:_spoiled)?)\.py::(test_\w+)", re.MULTILINE)
 
 
 def blocks(page: str) -> list[str]:
@@ -35,11 +36,7 @@ def test_every_block_passes_and_fails_once_its_script_has_another_turn(
     # One process of its own for all: the SDK is loaded once, and clients are closed at its end.
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-rA", timeout=120)
 
-    told = re.findall(
-        r"^(PASSED|FAILED) (test_\d+(?:_spoiled)?)\.py::(test_\w+)",
-        result.stdout.str(),
-        re.MULTILINE,
-    )
+    told = VERDICTS.findall(result.stdout.str())
     names = {name: TESTS.findall(block) for name, block in whole.items()}
     expected = [("PASSED", name, test) for name, tests in names.items() for test in tests]
     expected += [("FAILED", f"{name}_spoiled", test) for _, name, test in expected]
