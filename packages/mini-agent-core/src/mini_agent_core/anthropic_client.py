@@ -33,7 +33,7 @@ from mini_agent_core.redaction import Redactor
 from mini_agent_core.retry import delay_before, may_pass
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 
     import anthropic
     import httpx2
@@ -47,6 +47,9 @@ DEFAULT_IDLE_TIMEOUT = 120.0
 DEFAULT_LONGEST_WAIT = 120.0
 CONNECT_TIMEOUT = 10.0
 DRAIN_TIMEOUT = 0.25
+EVENT_STREAM = "text/event-stream"
+
+_CLOSED = re.compile("closed connection|disconnected")
 
 
 def preload() -> None:
@@ -175,6 +178,7 @@ class AnthropicClient:
         reader = ReplyReader()
         completed: ModelEvent | None = None
         try:
+            self._check_kind(stream.response.headers)
             lines = stream.raw_events(stream.response)
             async for line in lines:
                 for event in _events_of(line.data, reader):
@@ -193,6 +197,19 @@ class AnthropicClient:
         reader.finish()
         if completed is not None:
             yield completed
+
+    def _check_kind(self, headers: Mapping[str, str]) -> None:
+        """Refuse an answer that says it is something else: a proxy's page would only come again."""
+        kind = headers.get("content-type", EVENT_STREAM)
+        if not kind.startswith(EVENT_STREAM):
+            found = one_line(kind)
+            raise ModelConnectionError(
+                f"{self._where} answered with {found}, not with a stream of events"
+            )
+
+    @property
+    def _where(self) -> str:
+        return _shown(self._base_url) if self._base_url else "the service"
 
     async def _connected(self) -> anthropic.AsyncAnthropic:
         """Return the SDK's client; many runs may ask for it at once, and one may give up."""
@@ -236,10 +253,11 @@ class AnthropicClient:
             silence = f"the service was silent for {self._idle_timeout:g} seconds"
             return _Failure(ModelConnectionError(silence), may_pass=True)
         if isinstance(error, anthropic.APIConnectionError | httpx2.HTTPError):
-            reason = self._redact(_root_of(error))
-            where = _shown(self._base_url) if self._base_url else "the service"
-            lost = ModelConnectionError(f"the connection to {where} failed: {reason}")
-            return _Failure(lost, may_pass=True)
+            causes = _causes(error)
+            reason = self._redact(_reason(causes))
+            lost = ModelConnectionError(f"the connection to {self._where} failed: {reason}")
+            in_a_circle = isinstance(causes[0], httpx2.TooManyRedirects)
+            return _Failure(lost, may_pass=not in_a_circle)
         if isinstance(error, UnicodeDecodeError):
             return _Failure(ProtocolBreach("a line of the stream is not UTF-8"), may_pass=False)
         raise error
@@ -326,11 +344,23 @@ async def _read_to_end(lines: AsyncIterator[Any], reader: ReplyReader) -> None:
                     pass
 
 
-def _root_of(error: BaseException) -> str:
-    """Return what the system said, from under the libraries' layers."""
-    root = error
-    while (inner := root.__cause__ or root.__context__) is not None:
-        root = inner
-    if isinstance(root, OSError) and root.errno and root.errno > 0:
-        return os.strerror(root.errno)
-    return str(root) or str(error) or type(root).__name__
+def _causes(error: BaseException) -> list[BaseException]:
+    """Return the errors under the libraries' layers, the first cause first."""
+    causes = [error]
+    while (inner := causes[0].__cause__ or causes[0].__context__) is not None:
+        causes.insert(0, inner)
+    return causes
+
+
+def _reason(causes: Sequence[BaseException]) -> str:
+    """Return what the system said of a failed connection, or what a library's error means."""
+    import httpx2  # loaded by now
+
+    first = causes[0]
+    if isinstance(first, OSError) and first.errno and first.errno > 0:
+        return os.strerror(first.errno)
+    if any(isinstance(each, httpx2.RemoteProtocolError) for each in causes) and _CLOSED.search(
+        str(first)
+    ):
+        return "it was closed before the reply was whole"
+    return str(first) or str(causes[-1]) or type(first).__name__

@@ -458,12 +458,20 @@ async def test_an_unknown_model_is_the_services_to_refuse(anthropic_mock: Any) -
     await run(anthropic_mock)  # the scripted turn is still there
 
 
-async def test_a_stream_of_something_else_is_no_reply() -> None:
+async def failure_of(*head: str, max_retries: int = 4) -> tuple[Exception, str, int]:
+    """What a run against a server that always answers with this head comes to.
+
+    Returns the error, the server's address and how often it was asked.
+    """
+    asked = 0
+
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal asked
+        asked += 1
         await reader.readuntil(b"\r\n\r\n")
-        page = b"<html>a proxy's page</html>"
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: ")
-        writer.write(str(len(page)).encode() + b"\r\n\r\n" + page)
+        page = "<html>a proxy's page</html>"
+        lines = (*head, f"content-length: {len(page)}", "connection: close", "", page)
+        writer.write("\r\n".join(lines).encode())
         await writer.drain()
         writer.close()
         await writer.wait_closed()
@@ -471,10 +479,34 @@ async def test_a_stream_of_something_else_is_no_reply() -> None:
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     url = "http://{}:{}".format(*server.sockets[0].getsockname())
     async with server:
-        client = AnthropicClient(model=MODEL, api_key=KEY, base_url=url, max_retries=0)
-        with pytest.raises(TruncatedReply):
+        client = AnthropicClient(model=MODEL, api_key=KEY, base_url=url, max_retries=max_retries)
+        with pytest.raises(ModelError) as raised:
             await run_agent("go", client=client, system="s")
         await client.close()
+    return raised.value, url, asked
+
+
+@pytest.mark.parametrize("kind", ["text/html; charset=utf-8", "application/json"])
+async def test_an_answer_that_is_no_stream_is_told_and_not_asked_for_again(kind: str) -> None:
+    error, url, asked = await failure_of("HTTP/1.1 200 OK", f"content-type: {kind}")
+    assert type(error) is ModelConnectionError
+    assert str(error) == f"{url} answered with {kind}, not with a stream of events"
+    assert asked == 1
+
+
+async def test_a_page_that_says_it_is_a_stream_is_no_reply() -> None:
+    error, _, asked = await failure_of(
+        "HTTP/1.1 200 OK", "content-type: text/event-stream", max_retries=0
+    )
+    assert type(error) is TruncatedReply
+    assert asked == 1
+
+
+async def test_a_redirect_in_a_circle_is_not_tried_again() -> None:
+    error, url, asked = await failure_of("HTTP/1.1 307 Temporary Redirect", "location: /here")
+    assert type(error) is ModelConnectionError
+    assert str(error) == (f"the connection to {url} failed: Exceeded maximum allowed redirects.")
+    assert asked == 21
 
 
 async def test_the_connection_is_kept_from_one_turn_to_the_next(anthropic_mock: Any) -> None:
