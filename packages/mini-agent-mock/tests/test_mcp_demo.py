@@ -68,19 +68,39 @@ def test_tools_are_listed_and_called() -> None:
         (call("tools/call", name="add", arguments={"a": 1}), "Invalid arguments for add"),
         (call("tools/call", name="echo", arguments=[]), "Invalid arguments for echo"),
         (call("resources/list"), "Method not found: resources/list"),
+        (call("tools/call", name=["no"]), "Unknown tool: ['no']"),
+        (call("tools/call", name="add", arguments={"a": True, "b": 1}),
+         "Invalid arguments for add"),
+        (call("tools/call", name="add", arguments={"a": 10**400, "b": 0.5}),
+         "Invalid arguments for add"),
+        (call("tools/call", name="add", arguments={"a": 1e308, "b": 1e308}),
+         "Invalid arguments for add"),
         ({"id": 1}, "Invalid Request"),
+        ({"id": {"a": 1}, "method": "ping"}, "Invalid Request"),
         ([], "Invalid Request"),
     ],
-    ids=["tool", "argument", "shape", "method", "no method", "list"],
-)
+    ids=["tool", "argument", "shape", "method", "tool name", "truth", "too large", "no sum",
+         "no method", "id", "list"],
+)  # fmt: skip
 def test_what_cannot_be_done_is_an_error_of_the_protocol(message: Any, text: str) -> None:
     reply = ready().answer(message)
     assert reply is not None
     assert reply["error"]["message"] == text
 
 
-def test_a_notification_gets_no_reply() -> None:
-    assert McpDemo().answer({"jsonrpc": "2.0", "method": "notifications/initialized"}) is None
+@pytest.mark.parametrize(
+    ("a", "b", "total"), [(1_234_567_890, 1, "1234567891"), (0.5, 1.5, "2"), (0.1, 0.25, "0.35")]
+)
+def test_sums_are_exact(a: float, b: float, total: str) -> None:
+    added = result(ready().answer(call("tools/call", name="add", arguments={"a": a, "b": b})))
+    assert added["content"][0]["text"] == total
+
+
+@pytest.mark.parametrize(
+    "message", [{"method": "notifications/initialized"}, {"id": 1, "result": {}}]
+)
+def test_what_asks_for_nothing_gets_no_reply(message: Any) -> None:
+    assert McpDemo().answer({"jsonrpc": "2.0", **message}) is None
 
 
 def test_lines_in_lines_out_and_a_log_of_what_came(tmp_path: Path) -> None:
@@ -89,11 +109,13 @@ def test_lines_in_lines_out_and_a_log_of_what_came(tmp_path: Path) -> None:
         json.dumps(call("initialize")),
         "",
         "not json",
+        "[" * 100_000,
         json.dumps({"method": "notifications/initialized"}),
     ]
-    serve(io.StringIO("\n".join(lines)), writer, McpDemo(), log)
+    with log.open("w") as kept:
+        serve(io.StringIO("\n".join(lines)), writer, McpDemo(), kept)
     replies = [json.loads(line) for line in writer.getvalue().splitlines()]
-    assert [reply.get("error", {}).get("code") for reply in replies] == [None, -32700]
+    assert [reply.get("error", {}).get("code") for reply in replies] == [None, -32700, -32700]
     assert [json.loads(line)["method"] for line in log.read_text().splitlines()] == [
         "initialize", "notifications/initialized",
     ]  # fmt: skip
@@ -109,3 +131,19 @@ def test_it_runs_as_a_module() -> None:
         check=True,
     )
     assert json.loads(done.stdout)["result"]["protocolVersion"] == "2024-11-05"
+
+
+@pytest.mark.parametrize("log", ["no/such/folder", "/dev/full"])
+def test_a_log_that_cannot_be_written_is_one_line(tmp_path: Path, log: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mini_agent_mock.mcp_demo", "--log", log],
+        input=json.dumps(call("ping")) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 1
+    assert "cannot write" in done.stderr
+    assert done.stderr.count("\n") == 1

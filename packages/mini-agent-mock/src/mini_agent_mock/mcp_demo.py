@@ -8,15 +8,18 @@ first; it answers with the client's version if it knows it, else with its newest
 
 from __future__ import annotations
 
-import argparse
+import contextlib
 import json
 import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from mini_agent_mock.command_line import FAILED, Arguments, complain, run
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_ANSWERS = {"result", "error"}
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 
 _TEXT = {"type": "string"}
@@ -46,12 +49,16 @@ class McpDemo:
         self._ready = False
 
     def answer(self, message: Any) -> dict[str, Any] | None:
-        """The reply to one message; None for a notification."""
+        """The reply to one message; None for a notification or a reply."""
+        if isinstance(message, dict) and "method" not in message and _ANSWERS & set(message):
+            return None
         if not isinstance(message, dict) or not isinstance(message.get("method"), str):
             return _error(None, -32600, "Invalid Request")
         number, method = message.get("id"), message["method"]
         if number is None:
             return None
+        if not isinstance(number, (str, int)) or isinstance(number, bool):
+            return _error(None, -32600, "Invalid Request")
         parameters = message.get("params")
         given = parameters if isinstance(parameters, dict) else {}
         if method == "initialize":
@@ -80,13 +87,27 @@ class McpDemo:
         values = arguments if isinstance(arguments, dict) else {}
         if name == "echo" and isinstance(values.get("text"), str):
             return _text(number, values["text"])
-        if name == "add" and all(isinstance(values.get(key), (int, float)) for key in "ab"):
-            return _text(number, f"{values['a'] + values['b']:g}")
+        total = _sum(values.get("a"), values.get("b"))
+        if name == "add" and total:
+            return _text(number, total)
         if name == "fail":
             return _text(number, "this tool always fails", is_error=True)
-        if name not in {tool["name"] for tool in TOOLS}:
+        if name not in [tool["name"] for tool in TOOLS]:
             return _error(number, -32602, f"Unknown tool: {name}")
         return _error(number, -32602, f"Invalid arguments for {name}")
+
+
+def _sum(*numbers: Any) -> str:
+    """The sum as a person writes it; "" for what is no number or has no finite sum."""
+    if any(not isinstance(number, (int, float)) or isinstance(number, bool) for number in numbers):
+        return ""
+    try:
+        total = sum(numbers)
+        if isinstance(total, float) and total.is_integer():
+            return f"{total:.0f}"
+        return json.dumps(total, allow_nan=False)
+    except (OverflowError, ValueError):
+        return ""
 
 
 def _result(number: Any, result: dict[str, Any]) -> dict[str, Any]:
@@ -102,19 +123,19 @@ def _text(number: Any, text: str, *, is_error: bool = False) -> dict[str, Any]:
     return _result(number, {"content": content, "isError": is_error})
 
 
-def serve(reader: IO[str], writer: IO[str], demo: McpDemo, log: Path | None = None) -> None:
+def serve(reader: IO[str], writer: IO[str], demo: McpDemo, log: IO[str] | None = None) -> None:
     """Answer every line until the input ends."""
     for line in reader:
         if not line.strip():
             continue
         try:
             message = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             reply: dict[str, Any] | None = _error(None, -32700, "Parse error")
         else:
             if log is not None:
-                with log.open("a", encoding="utf-8") as out:
-                    out.write(json.dumps(message) + "\n")
+                log.write(json.dumps(message) + "\n")
+                log.flush()
             reply = demo.answer(message)
         if reply is not None:
             writer.write(json.dumps(reply) + "\n")
@@ -123,13 +144,26 @@ def serve(reader: IO[str], writer: IO[str], demo: McpDemo, log: Path | None = No
 
 def main(argv: Sequence[str]) -> int:
     """Serve standard input and output."""
-    parser = argparse.ArgumentParser(prog="python -m mini_agent_mock.mcp_demo")
+    parser = Arguments(prog="python -m mini_agent_mock.mcp_demo")
     parser.add_argument("--log", type=Path, help="append what comes in to this file")
     parser.add_argument("--versions", nargs="+", default=list(VERSIONS), metavar="DATE")
     arguments = parser.parse_args(argv)
-    serve(sys.stdin, sys.stdout, McpDemo(arguments.versions), arguments.log)
+    demo = McpDemo(arguments.versions)
+    if sys.stdin is None or sys.stdout is None:
+        complain("mini_agent_mock.mcp_demo: standard input or output is closed")
+        return FAILED
+    with contextlib.ExitStack() as stack:
+        log = None
+        if arguments.log is not None:
+            try:
+                log = stack.enter_context(arguments.log.open("a", encoding="utf-8"))
+            except OSError as error:
+                told = f"cannot write {arguments.log}: {error.strerror}"
+                complain(f"mini_agent_mock.mcp_demo: {told}")
+                return FAILED
+        serve(sys.stdin, sys.stdout, demo, log)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run(main)
