@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from mini_agent_mock import command_line
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+import sys
 
 
 def run() -> None:
     """Entry point: run the command that the process's arguments name, and exit with its code."""
-    command_line.run(_main)
-
-
-def _main(argv: Sequence[str]) -> int:
-    from mini_agent_mock.commands import main  # here, so that an interrupt is no traceback
-
-    return main(argv)
+    try:  # everything is loaded here, so that an interrupt meanwhile is no traceback
+        from mini_agent_mock import command_line
+        from mini_agent_mock.commands import main
+    except KeyboardInterrupt:
+        sys.exit(130)
+    command_line.run(main)
 
 
 if __name__ == "__main__":
