@@ -67,6 +67,9 @@ def test_a_question_is_answered_by_one_key(place: Place, serve: Serve, open_term
     assert "● run_shell touch made" in shown
     assert "[y]es, once  [s]ession  [a]lways  [n]o" in shown
     assert not (place.workspace / "made").exists()
+    _answer(terminal, "x")
+    terminal.wait_for("answer with  [y]es, once")
+    assert not (place.workspace / "made").exists()
     _answer(terminal, "y")
     terminal.wait_for("It is made.")
     assert (place.workspace / "made").exists()
@@ -100,6 +103,7 @@ def test_always_is_not_asked_again_in_the_next_program(
     _answer(terminal, "a")
     terminal.wait_for("One.")
     terminal.send("/quit" + terminal.ENTER)
+    terminal.wait_for("to go on with it: mini-agent --resume ")
     assert terminal.wait_for_end() == 0
     again = open_terminal(server)
     again.wait_for_prompt()

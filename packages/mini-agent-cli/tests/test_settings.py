@@ -235,12 +235,21 @@ def test_completion_scripts_know_flags_commands_and_models(
     assert place.run("completion", "tcsh").code == 64
 
 
-def test_bash_completes_a_model_name(place: Place) -> None:
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("--model claude-h", ["claude-haiku-5-5", "claude-haiku-4-5"]),
+        ("sessions re", ["repair"]),
+        ("permissions ''", ["check", "list", "forget"]),
+        ("completion f", ["fish"]),
+    ],
+)
+def test_bash_completes_what_may_follow(place: Place, typed: str, offered: list[str]) -> None:
     import subprocess
 
     script = place.run("completion", "bash").out
-    ask = "COMP_WORDS=(mini-agent --model claude-h) COMP_CWORD=2; _mini_agent; echo ${COMPREPLY[@]}"
+    ask = f"COMP_WORDS=(mini-agent {typed}) COMP_CWORD=2; _mini_agent; echo ${{COMPREPLY[@]}}"
     ran = subprocess.run(
         ["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, check=True
     )
-    assert ran.stdout.split() == ["claude-haiku-5-5", "claude-haiku-4-5"]
+    assert ran.stdout.split() == offered

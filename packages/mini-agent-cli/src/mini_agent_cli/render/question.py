@@ -41,7 +41,7 @@ def question_lines(call: ToolCall, ruling: Ruling, style: Style, workspace: Path
     lines = [f"  {line}" for line in _what_would_happen(call, style, workspace)]
     lines.append(style.paint(f"  {ruling.reason}", "dim"))
     for rule in ruling.would_allow:
-        lines.append(style.paint(f"  session and always keep the rule {visible(str(rule))}", "dim"))
+        lines.append(style.paint(f"  [s] and [a] keep the rule {visible(str(rule))}", "dim"))
     if ruling.no_rule_covers:
         why = f"asked each time: no rule covers {visible(ruling.no_rule_covers)}"
         lines.append(style.paint(f"  {why}", "dim"))

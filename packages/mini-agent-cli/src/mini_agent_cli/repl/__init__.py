@@ -72,6 +72,7 @@ async def _converse(
     threading.Thread(target=_preload, name="preload", daemon=True).start()
     with _ending_signals(talk):
         code = await talk.hold(reading)
+    _tell_the_way_back(talk, host)
     if code == ABORTED:
         # A tool may still be running, and the event loop would wait for it.
         host.stdout.flush()
@@ -141,6 +142,16 @@ def _welcome(settings: Settings, warnings: Sequence[str], host: Host, style: Sty
     host.print(style.paint("/help lists the commands, Ctrl-D leaves", "dim"))
     for warning in warnings:
         host.print(style.paint(warning, "yellow"))
+
+
+def _tell_the_way_back(talk: Conversation, host: Host) -> None:
+    from mini_agent_cli.sessions.choose import resume_command
+
+    session = talk.kit.session
+    if session is not None and session.messages:
+        command = resume_command(session.path.stem)
+        with suppress(OSError):  # the terminal may be gone
+            host.print(talk.screen.style.paint(f"to go on with it: {command}", "dim"))
 
 
 def _preload() -> None:

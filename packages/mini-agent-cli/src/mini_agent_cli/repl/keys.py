@@ -31,6 +31,8 @@ def _answering(questions: Questions) -> KeyBindings:
         key = event.data.lower()
         if key in ("y", "s", "a", "n"):
             questions.answer(key)
+        else:
+            questions.remind()
 
     @keys.add("enter", filter=takes_a_key, eager=True)
     @keys.add("escape", filter=takes_a_key, eager=True)

@@ -31,6 +31,7 @@ class _Open:
     answer: asyncio.Future[str]
     keys: str
     draft: str = ""
+    reminded: bool = False
 
     @property
     def by_line(self) -> bool:
@@ -73,6 +74,12 @@ class Questions:
         """Answer the open question, if there is one."""
         if self._open is not None and not self._open.answer.done():
             self._open.answer.set_result(text)
+
+    def remind(self) -> None:
+        """Say, once a question, that only the keys shown answer it."""
+        if self._open is not None and not self._open.reminded:
+            self._open.reminded = True
+            self._screen.print(self._screen.style.paint(f"  answer with{self._open.keys}", "dim"))
 
     async def ask_for_line(self, prompt: str) -> str:
         """Return the line that is typed after ``prompt``; empty if it was broken off."""

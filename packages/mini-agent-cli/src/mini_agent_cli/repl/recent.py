@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mini_agent_cli.render.calls import call_line
 from mini_agent_cli.render.escape import visible
 from mini_agent_cli.render.markdown import markdown_to_ansi
+from mini_agent_cli.sessions.unanswered import NO_ANSWER, unanswered
 from mini_agent_core.messages import AssistantMessage, UserMessage
 
 if TYPE_CHECKING:
@@ -20,15 +21,23 @@ MOST_MESSAGES = 6
 
 def recent_lines(history: Sequence[Message], style: Style) -> list[str]:
     """Return the last things said and done in the history, oldest first."""
-    told = [m for m in history if isinstance(m, UserMessage | AssistantMessage)]
-    lines = []
-    if len(told) > MOST_MESSAGES:
-        lines.append(style.paint(f"… {len(told) - MOST_MESSAGES} earlier messages …", "dim"))
-    for message in told[-MOST_MESSAGES:]:
+    gaps = unanswered(history)
+    said: list[list[str]] = []
+    for position, message in enumerate(history):
         if isinstance(message, UserMessage):
-            lines.append("\n" + style.paint(f"> {visible(message.text, keep=chr(10))}", "bold"))
-            continue
-        if message.text.strip():
-            lines.append("\n" + markdown_to_ansi(message.text, style).rstrip("\n"))
-        lines.extend(call_line(call, style) for call in message.tool_calls)
-    return lines
+            said.append(["\n" + style.paint(f"> {visible(message.text, keep=chr(10))}", "bold")])
+        elif isinstance(message, AssistantMessage):
+            said.append(_answer(message, style))
+        if position in gaps and said:
+            said[-1].append(style.paint(NO_ANSWER, "dim"))
+    lines = []
+    if len(said) > MOST_MESSAGES:
+        lines.append(style.paint(f"… {len(said) - MOST_MESSAGES} earlier messages …", "dim"))
+    return lines + [line for message in said[-MOST_MESSAGES:] for line in message]
+
+
+def _answer(message: AssistantMessage, style: Style) -> list[str]:
+    lines = []
+    if message.text.strip():
+        lines.append("\n" + markdown_to_ansi(message.text, style).rstrip("\n"))
+    return lines + [call_line(call, style) for call in message.tool_calls]

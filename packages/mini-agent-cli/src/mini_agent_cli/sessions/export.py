@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mini_agent_cli.errors import UsageError
 from mini_agent_cli.render.count import counted
 from mini_agent_cli.sessions.export_parts import input_text, results_by_call
+from mini_agent_cli.sessions.unanswered import NO_ANSWER, unanswered
 from mini_agent_core.messages import (
     AssistantMessage,
     SummaryMessage,
@@ -66,9 +67,9 @@ def export_to_file(
 
 def to_markdown(history: Sequence[Message], title: str) -> str:
     """Return the session as Markdown."""
-    results = results_by_call(history)
+    results, gaps = results_by_call(history), unanswered(history)
     parts = [f"# Session {title}\n"]
-    for message in history:
+    for position, message in enumerate(history):
         match message:
             case UserMessage(text):
                 parts.append(f"## You\n\n{text.strip()}\n")
@@ -85,6 +86,8 @@ def to_markdown(history: Sequence[Message], title: str) -> str:
                         parts.append(_call_in_markdown(block, results.get(block.id)))
             case ToolMessage():
                 pass  # shown with its call
+        if position in gaps:
+            parts.append(f"*({NO_ANSWER})*\n")
     return "\n".join(parts)
 
 

@@ -10,6 +10,7 @@ from mini_agent_cli.render.calls import call_subject
 from mini_agent_cli.render.count import counted
 from mini_agent_cli.render.diff import diff_lines
 from mini_agent_cli.sessions.export_parts import input_text, results_by_call
+from mini_agent_cli.sessions.unanswered import NO_ANSWER, unanswered
 from mini_agent_core.messages import (
     AssistantMessage,
     SummaryMessage,
@@ -34,6 +35,7 @@ header { font-size: 1.2rem; margin: 0 0 2rem; color: var(--soft); font-weight: 6
 .you { background: var(--you); border-radius: .6rem; padding: .7rem 1rem; margin: 1.6rem 0;
   white-space: pre-wrap; }
 .summary { border-left: 3px solid var(--line); padding-left: 1rem; color: var(--soft); }
+.gap { color: var(--soft); font-style: italic; }
 pre, code { font: .86rem/1.45 ui-monospace, Menlo, Consolas, monospace; }
 pre { background: var(--box); border-radius: .5rem; padding: .7rem .9rem; overflow-x: auto;
   margin: .5rem 0; overflow-wrap: normal; }
@@ -53,8 +55,13 @@ table { border-collapse: collapse; } td, th { border: 1px solid var(--line); pad
 def to_html(history: Sequence[Message], title: str) -> str:
     """Return the page. Nothing of the session is taken for markup but the agent's Markdown."""
     render = _markdown_renderer()
-    results = results_by_call(history)
-    body = "\n".join(_message(message, results, render) for message in history)
+    results, gaps = results_by_call(history), unanswered(history)
+    parts = []
+    for position, message in enumerate(history):
+        parts.append(_message(message, results, render))
+        if position in gaps:
+            parts.append(f'<p class="gap">{NO_ANSWER}</p>')
+    body = "\n".join(parts)
     name = html.escape(f"Session {title}")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -90,11 +97,15 @@ def _message(message: Message, results: dict[str, ToolResult], render: Callable[
 
 
 def _call(call: ToolCall, result: ToolResult | None) -> str:
-    failed = ' class="failed"' if result is not None and result.is_error else ""
-    opened = " open" if call.name in EDITING_TOOLS else ""
+    has_failed = result is not None and result.is_error
+    failed = ' class="failed"' if has_failed else ""
+    opened = " open" if has_failed or call.name in EDITING_TOOLS else ""
     head = f"<summary><b>{html.escape(call.name)}</b>{html.escape(call_subject(call))}</summary>"
-    shown = _diff(call) or f"<pre>{html.escape(input_text(call))}</pre>"
-    told = f"<pre>{html.escape(result.content)}</pre>" if result is not None else ""
+    diff = _diff(call)
+    shown = diff or f"<pre>{html.escape(input_text(call))}</pre>"
+    # What an edit that succeeded says of itself is the same diff again.
+    repeats = bool(diff) and not has_failed
+    told = "" if result is None or repeats else f"<pre>{html.escape(result.content)}</pre>"
     return f"<details{failed}{opened}>{head}{shown}{told}</details>"
 
 

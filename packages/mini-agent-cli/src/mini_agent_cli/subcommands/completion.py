@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import PARSER
 from typing import TYPE_CHECKING
 
 from mini_agent_cli.arguments import MODES, OUTPUT_FORMATS, SUBCOMMANDS, Parser, run_parser
@@ -35,6 +36,7 @@ def _flags() -> list[tuple[str, str]]:
 
 
 def _values() -> dict[str, str]:
+    """Return what may follow a flag."""
     return {
         "--model": " ".join(model.name for model in MODELS),
         "--permission-mode": " ".join(MODES),
@@ -42,10 +44,27 @@ def _values() -> dict[str, str]:
     }
 
 
+def _actions() -> dict[str, str]:
+    """Return what may follow a subcommand."""
+    from mini_agent_cli.subcommands import permissions, sessions
+
+    parsers = {
+        "sessions": sessions.parser_of_actions(),
+        "permissions": permissions.parser_of_actions(),
+    }
+    found = {
+        name: " ".join(action.choices)
+        for name, parser in parsers.items()
+        for action in parser._actions  # argparse has no public list
+        if action.nargs == PARSER and action.choices is not None
+    }
+    return {**found, "completion": " ".join(SHELLS)}
+
+
 def _bash() -> str:
     cases = "\n".join(
         f'    {flag}) COMPREPLY=($(compgen -W "{values}" -- "$word")); return;;'
-        for flag, values in _values().items()
+        for flag, values in (_values() | _actions()).items()
     )
     words = " ".join([*SUBCOMMANDS, *(flag for flag, _ in _flags())])
     return f"""\
@@ -71,6 +90,9 @@ def _fish() -> str:
         lines.append(
             f"complete -c mini-agent -n __fish_use_subcommand -a {name} -d '{_quoted(summary)}'"
         )
+    for name, actions in _actions().items():
+        seen = f"'__fish_seen_subcommand_from {name}'"
+        lines.append(f"complete -c mini-agent -n {seen} -a '{actions}'")
     values = _values()
     for flag, summary in _flags():
         given = f" -x -a '{values[flag]}'" if flag in values else ""

@@ -29,11 +29,12 @@ def run(argv: Sequence[str], host: Host) -> int:
 
     ``check`` answers with it as well: 0 allowed, 1 asked about, 2 denied.
     """
-    options = _parser().parse_args(list(argv))
+    options = parser_of_actions().parse_args(list(argv))
     return int(options.action(options, find_workspace(options.directory), host))
 
 
-def _parser() -> Parser:
+def parser_of_actions() -> Parser:
+    """Return the parser of ``mini-agent permissions``; the completion script reads its actions."""
     parser = Parser("mini-agent permissions", "What the agent may do in this folder, and why.")
     parser.add_argument("-C", "--directory", metavar="DIR", help="the folder (default: this one)")
     actions = parser.add_subparsers(required=True, metavar="ACTION", parser_class=Parser)

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 def run(argv: Sequence[str], host: Host) -> int:
     """Do what the arguments say and return the exit code."""
-    options = _parser().parse_args(list(argv))
+    options = parser_of_actions().parse_args(list(argv))
     store = SessionStore(host.env, find_workspace(options.directory))
     return int(options.action(options, store, host))
 
 
-def _parser() -> Parser:
+def parser_of_actions() -> Parser:
+    """Return the parser of ``mini-agent sessions``; the completion script reads its actions."""
     parser = Parser("mini-agent sessions", "Look after the saved sessions of this folder.")
     parser.add_argument("-C", "--directory", metavar="DIR", help="the folder (default: this one)")
     actions = parser.add_subparsers(required=True, metavar="ACTION", parser_class=Parser)
