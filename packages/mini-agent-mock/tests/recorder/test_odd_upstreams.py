@@ -4,7 +4,10 @@ import contextlib
 import gzip
 import http.client
 import json
+import signal
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -73,6 +76,7 @@ def turns_of(out: Path) -> Any:
 
 CUT = {"content": [], "fault": {"kind": "cut", "after_event": 0}}
 NO_REPLY = "is no reply of the Messages API"
+DEEP = "a request nests too deeply to be recorded"
 NO_TURN = "cannot be said in a scenario"
 
 
@@ -210,7 +214,11 @@ def test_what_the_mock_refuses_by_itself_needs_no_turn(tmp_path: Path) -> None:
 
 def test_a_service_that_takes_more_than_the_mock_makes_a_lenient_scenario(tmp_path: Path) -> None:
     out = tmp_path / "out.json"
-    odd: dict[str, Any] = {"max_tokens": "many", "headers": {"anthropic-version": "2099-01-01"}}
+    odd: dict[str, Any] = {
+        "model": None,
+        "max_tokens": "many",
+        "headers": {"anthropic-version": "2099-01-01"},
+    }
     with upstream(answer(MESSAGE)) as url, Recorder(url, out) as recorder:
         ask(recorder.base_url, **odd)
     assert json.loads(out.read_text())["service"] == {"validation": "lenient"}
@@ -242,6 +250,65 @@ def test_a_recording_that_never_began_leaves_the_file_as_it_was(tmp_path: Path) 
         pass
     assert out.read_text() == "precious"
     assert list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.parametrize("levels", [500, 5000])
+def test_a_request_that_nests_too_deeply_passes_and_is_told(tmp_path: Path, levels: int) -> None:
+    raw = b'{"a":' * levels + b"1" + b"}" * levels
+    out = tmp_path / "out.json"
+    with upstream(answer(MESSAGE), answer(MESSAGE)) as url, Recorder(url, out) as recorder:
+        link = http.client.HTTPConnection(recorder.base_url.removeprefix("http://"), timeout=WAIT)
+        link.request("POST", "/v1/messages", raw, HEADERS)
+        assert link.getresponse().status == 200
+        link.close()
+        assert ask(recorder.base_url)[0] == 200
+
+    assert turns_of(out) == [{"text": "hi"}]
+    assert recorder.warnings == [DEEP]
+    assert not recorder.whole
+
+
+def command(*arguments: str) -> subprocess.Popen[str]:
+    line = [sys.executable, "-m", "mini_agent_mock", "record", *arguments]
+    return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    process.send_signal(signal.SIGINT)
+    said, complained = process.communicate(timeout=WAIT)
+    return process.returncode, said, complained
+
+
+def test_the_command_says_when_nothing_was_recorded(tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    with command("--upstream", "http://127.0.0.1:9", str(out)) as process:
+        assert process.stdout
+        process.stdout.readline()
+        assert ended(process) == (0, f"nothing was recorded; {out} is as it was\n", "")
+
+
+def test_the_command_fails_when_not_all_is_in_the_file(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    out = folder / "out.json"
+    with (
+        upstream(answer(MESSAGE)) as url,
+        command("--upstream", url, str(out)) as process,
+    ):
+        assert process.stdout
+        address = process.stdout.readline().split()[0]
+        folder.rmdir()
+        ask(address, max_tokens="odd")
+        code, said, complained = ended(process)
+    assert (code, said) == (1, "")
+    assert complained.splitlines() == [
+        f"mini-agent-mock: cannot write {out}: No such file or directory",
+        (
+            "mini-agent-mock: the upstream took a request that the mock would refuse, so the scenario"
+            " is lenient"
+        ),
+        f"mini-agent-mock: not all of the recording is in {out}",
+    ]
 
 
 def test_two_recordings_into_one_file_do_not_undo_each_other(tmp_path: Path) -> None:

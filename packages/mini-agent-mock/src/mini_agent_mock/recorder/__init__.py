@@ -49,6 +49,7 @@ class Recorder:
         self.warnings: list[str] = []
         self.exchanges: list[Recorded] = []
         self.whole = True
+        self._skipped = False
         self._timings = timings
         self._redactor = Redactor(redact)
         self._lock = threading.Lock()
@@ -85,17 +86,14 @@ class Recorder:
         return scenario_of(self.exchanges, timings=self._timings)
 
     def _keep(self, passed: Passed) -> None:
-        body = parsed_request(passed)
-        if body is None:
-            return
         with self._lock:
-            learnt = self._redactor.learn(passed.headers, passed.query, body)
-            if self._redactor.learn(passed.reply_headers) or learnt:
-                self.exchanges = [cleaned(entry, self._redactor) for entry in self.exchanges]
             try:
-                entry = cleaned(kept(passed, body, self.exchanges), self._redactor)
+                entry = self._entry(passed)
             except RecursionError:
+                self._skipped = True
                 self._lost("a request nests too deeply to be recorded")
+                return
+            if entry is None:
                 return
             self.exchanges.append(entry)
             if entry.reply.lost:
@@ -107,6 +105,18 @@ class Recorder:
                 self._file.write(self.scenario())
             except MockError as error:
                 self._lost(str(error))
+            else:
+                self.whole = not self._skipped
+
+    def _entry(self, passed: Passed) -> Recorded | None:
+        """The exchange without secrets; None for a request that is no JSON object."""
+        body = parsed_request(passed)
+        if body is None:
+            return None
+        learnt = self._redactor.learn(passed.headers, passed.query, body)
+        if self._redactor.learn(passed.reply_headers) or learnt:
+            self.exchanges = [cleaned(entry, self._redactor) for entry in self.exchanges]
+        return cleaned(kept(passed, body, self.exchanges), self._redactor)
 
     def _lost(self, why: str) -> None:
         self.whole = False

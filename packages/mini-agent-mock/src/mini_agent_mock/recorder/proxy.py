@@ -286,7 +286,7 @@ def _length(text: str | bytes, base: int) -> int:
 
 
 def parsed_request(passed: Passed) -> dict[str, Any] | None:
-    """The body of a request, or None if it is no JSON object."""
+    """The body of a request; None if it is no JSON object. RecursionError if it is too deep."""
     try:
         value = json.loads(passed.body)
     except ValueError:

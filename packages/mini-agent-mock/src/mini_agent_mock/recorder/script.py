@@ -71,8 +71,8 @@ def scenario_of(exchanges: Sequence[Recorded], *, timings: bool) -> Json:
 
 def _service(exchanges: Sequence[Recorded]) -> Json:
     """What the mocked service must be like: lenient if it would refuse what the real one took."""
-    models = {str(entry.body.get("model")) for entry in exchanges}
-    unknown = {name for name in models if lookup(name) is None}
+    models = [entry.body.get("model") for entry in exchanges]
+    unknown = {name for name in models if isinstance(name, str) and lookup(name) is None}
     service: Json = {"models": sorted(unknown)} if unknown else {}
     if any(entry.refused and not refusal(entry.reply) for entry in exchanges):
         service["validation"] = "lenient"
