@@ -138,8 +138,9 @@ def test_the_version_is_the_package_s(capsys: pytest.CaptureFixture[str]) -> Non
         (["no.json"], "no.json: cannot be read: No such file or directory"),
         (["s.json", "--host", "no.host.invalid"], "cannot listen on no.host.invalid:0: "),
         (["s.json", "--event-log", "."], "cannot write the event log .: Is a directory"),
+        (["s.json", "--event-log", "./s.json"], "--event-log ./s.json is the scenario itself;"),
     ],
-    ids=["file", "host", "log"],
+    ids=["file", "host", "log", "itself"],
 )
 def test_what_cannot_be_served_is_one_clear_line(
     scenario: Path,

@@ -303,10 +303,8 @@ def test_the_command_fails_when_not_all_is_in_the_file(tmp_path: Path) -> None:
     assert (code, said) == (1, "")
     assert complained.splitlines() == [
         f"mini-agent-mock: cannot write {out}: No such file or directory",
-        (
-            "mini-agent-mock: the upstream took a request that the mock would refuse, so the scenario"
-            " is lenient"
-        ),
+        "mini-agent-mock: the upstream took a request that the mock would refuse, so the"
+        + " scenario is lenient",
         f"mini-agent-mock: not all of the recording is in {out}",
     ]
 

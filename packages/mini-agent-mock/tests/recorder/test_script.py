@@ -1,7 +1,7 @@
 import json
 from typing import Any
 
-from mini_agent_mock.recorder.assembly import assemble
+from mini_agent_mock.recorder.assembly import Reply, assemble
 from mini_agent_mock.recorder.script import Recorded, scenario_of
 from mini_agent_mock.recorder.secrets import REDACTED, Redactor
 from mini_agent_mock.rule_docs.case import body, user
@@ -124,3 +124,24 @@ def test_a_reply_of_another_model_than_was_asked_says_so() -> None:
     raw = b'{"type": "message", "content": [], "model": "claude-haiku-4-5-20251001"}'
 
     assert turn_of(200, JSON, raw)["model"] == "claude-haiku-4-5-20251001"
+
+
+def test_a_retry_of_what_was_answered_is_no_turn_of_its_own() -> None:
+    def said(text: str, status: int = 200) -> Reply:
+        content = [{"type": "text", "text": text}]
+        whole: Any = {"type": "message", "content": content} if status == 200 else {"error": {}}
+        return assemble(status, JSON, json.dumps(whole).encode(), [])
+
+    exchanges = [  # in the order in which they ended: the slow one is the first to begin
+        Recorded(body(), said("again"), began=2, ended=3, retry=1),
+        Recorded(body(), said("slow"), began=1, ended=4),
+        Recorded(body(), said("", 529), began=5, ended=5),
+        Recorded(body(), said("at last"), began=6, ended=6, retry=1),
+        Recorded(body(), said("by choice"), began=7, ended=7),
+    ]
+
+    scenario = scenario_of(exchanges, timings=False)
+
+    assert [turn.get("text") for turn in scenario["turns"]] == [
+        "slow", None, "at last", "by choice"
+    ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mini_agent_mock import __version__
@@ -78,11 +79,15 @@ def _serve(arguments: argparse.Namespace) -> int:
     from mini_agent_mock.commands.serving import serve
     from mini_agent_mock.scenario import Scenario
 
+    scenario = Scenario.load(arguments.file)
+    log = arguments.event_log
+    if log is not None and Path(log).exists() and Path(log).samefile(arguments.file):
+        raise MockError(f"--event-log {log} is the scenario itself; name another file")
     return serve(
-        Scenario.load(arguments.file),
+        scenario,
         host=arguments.host,
         port=arguments.port,
-        event_log=arguments.event_log,
+        event_log=log,
         lenient=arguments.lenient,
     )
 

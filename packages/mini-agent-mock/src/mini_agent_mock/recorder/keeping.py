@@ -28,7 +28,9 @@ def kept(passed: Passed, body: dict[str, Any], earlier: Iterable[Recorded]) -> R
         passed.status, passed.reply_headers, passed.reply, passed.times, cut=passed.cut
     )
     ended = passed.started + (passed.times[-1] if passed.times else 0.0)
-    return Recorded(body, reply, _refused(passed, body, earlier), passed.started, ended)
+    said = passed.headers.get("x-stainless-retry-count", "0")
+    retry = int(said) if said.isdecimal() and len(said) < 6 else 0
+    return Recorded(body, reply, _refused(passed, body, earlier), passed.started, ended, retry)
 
 
 def cleaned(entry: Recorded, redactor: Redactor) -> Recorded:

@@ -26,7 +26,7 @@ class Recorded:
     """A messages request and its reply.
 
     `refused` is what the mock itself says against the request, if anything. `began` and `ended`
-    tell which exchanges ran side by side.
+    tell which exchanges ran side by side; `retry` counts as the client's header does.
     """
 
     body: Json
@@ -34,6 +34,7 @@ class Recorded:
     refused: str = ""
     began: float = 0.0
     ended: float = 0.0
+    retry: int = 0
 
 
 def scenario_of(exchanges: Sequence[Recorded], *, timings: bool) -> Json:
@@ -42,6 +43,7 @@ def scenario_of(exchanges: Sequence[Recorded], *, timings: bool) -> Json:
     Requests of one conversation (same first user message, system text, tools and output
     format) share a track. With `timings`, turns are paced as they were.
     """
+    exchanges = _once(sorted(exchanges, key=lambda entry: entry.began))
     service = _service(exchanges)
     strict = "validation" not in service
     groups: dict[tuple[Any, ...], list[Recorded]] = {}
@@ -67,6 +69,17 @@ def scenario_of(exchanges: Sequence[Recorded], *, timings: bool) -> Json:
         for name, match, played, group in zip(names, matches, turns, parts, strict=True)
     }
     return {**scenario, "tracks": tracks}
+
+
+def _once(exchanges: Sequence[Recorded]) -> list[Recorded]:
+    """Without retries of what was answered: a client that gave up waiting for it eats no turn."""
+    kept: list[Recorded] = []
+    for place, entry in enumerate(exchanges):
+        before = (other for other in reversed(exchanges[:place]) if other.body == entry.body)
+        first = next(before, None) if entry.retry else None
+        if first is None or first.reply.status != 200 or not first.reply.complete:
+            kept.append(entry)
+    return kept
 
 
 def _service(exchanges: Sequence[Recorded]) -> Json:
