@@ -329,7 +329,7 @@ def test_names_too_long_for_a_file_are_cut_and_stay_apart(
 ) -> None:
     asking(
         """
-    @pytest.mark.parametrize("what", ["x" * 300 + "1", "x" * 300 + "2"])
+    @pytest.mark.parametrize("what", [1, 2], ids=["x" * 300 + "1", "x" * 300 + "2"])
     @pytest.mark.anthropic_scenario([{"text": "a"}])
     def test_it(what): ask()
     """
