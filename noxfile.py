@@ -152,7 +152,7 @@ def docs(session: nox.Session) -> None:
 def selfcheck(session: nox.Session) -> None:
     """Break the course on purpose, hundreds of times; the matrix must notice each time."""
     sync_everything(session)
-    session.run("mini-agent-steps", "verify", "--cover")
+    session.run("mini-agent-steps", "verify", "--cover", "--fresh")
     session.run("mini-agent-steps", "selfcheck", *session.posargs)
 
 

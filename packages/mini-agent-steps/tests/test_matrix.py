@@ -64,6 +64,17 @@ def test_every_scenario_runs_on_every_step_of_its_range(bench: Bench) -> None:
     assert expected_count(scenarios, built) == 9
 
 
+@pytest.mark.parametrize(("fresh", "expected"), [(False, ["note-taking"]), (True, "all")])
+def test_the_last_step_starts_from_nothing_and_if_asked_every_step_does(
+    bench: Bench, fresh: bool, expected: list[str] | str
+) -> None:
+    built = build(bench.course, bench.source.snapshots)
+    cells = cells_of(load_scenarios(bench.course), built, fresh=fresh)
+    from_nothing = {cell.built.snapshot.step.slug for cell in cells if cell.fresh}
+    assert from_nothing == set(bench.course.slugs if expected == "all" else expected)
+    assert all(cell.way == "process" for cell in cells if cell.fresh)
+
+
 def test_the_whole_matrix_is_green_in_forked_children(bench: Bench) -> None:
     scenarios = load_scenarios(bench.course)
     built = build(bench.course, bench.source.snapshots)

@@ -149,6 +149,9 @@ def _author(commands: argparse._SubParsersAction[_Parser]) -> None:
     verify.add_argument(
         "--cover", action="store_true", help="also demand 100 %% line and branch coverage"
     )
+    verify.add_argument(
+        "--fresh", action="store_true", help="start every demo from nothing, not only the last"
+    )
 
     selfcheck = commands.add_parser("selfcheck", help="break the source; the proof must notice")
     selfcheck.add_argument(

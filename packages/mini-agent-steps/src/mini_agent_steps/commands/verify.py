@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     imported = time.perf_counter() - started
     from mini_agent_steps.proof.matrix import cells_of, expected_count, run_matrix
 
-    cells = cells_of(scenarios, built)
+    cells = cells_of(scenarios, built, fresh=arguments.fresh)
     expected = expected_count(scenarios, built)
     jobs = jobs_for(arguments.jobs)
     result = run_matrix(cells, expected, jobs=jobs, report=_report)

@@ -168,7 +168,7 @@ def _try(
     red: list[tuple[str, str]] = []
     folder = Path(tempfile.mkdtemp(prefix="mini-agent-mutant-"))
     try:
-        with Host() as host:
+        with Host(starts_programs=entry) as host:
             for scenario, index in cells:
                 built = _build(source.snapshots[index], mutant, folder)
                 result = run_in_scratch(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 from dataclasses import dataclass, replace
@@ -11,33 +10,43 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from mini_agent_steps.proof.expectations import complaints
 from mini_agent_steps.proof.observation import Observation, SeenRequest
+from mini_agent_steps.proof.program import Program, start_fresh
 from mini_agent_steps.proof.scenario import Run, fill_in
 from mini_agent_steps.proof.stage import TIME_LIMIT, Clock, Outcome, Screen, environment, play
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from mini_agent_mock import HostedRun
     from mini_agent_steps.build import Built
     from mini_agent_steps.proof.host import Host
     from mini_agent_steps.proof.observation import Written
+    from mini_agent_steps.proof.program import Ended
     from mini_agent_steps.proof.scenario import Scenario
 
 Way: TypeAlias = Literal["", "process", "prompt"]
 """How a cell's program is run: imported, its last start as a process, or its prompts typed."""
 
-# A process writes through a pipe, so its chunks cannot be timed; a prompt shows question marks.
+PROCESS_LIMIT = 3 * TIME_LIMIT
+"""Seconds that a process may take."""
+
+# A process writes to a file, so its chunks cannot be timed; a prompt shows question marks.
 _DOES_NOT_APPLY: Mapping[Way, set[str]] = {"": set(), "process": {"chunks"}, "prompt": {"stdout"}}
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A scenario on a step, run in one of the ways."""
+    """A scenario on a step, run in one of the ways.
+
+    A process is a fork of an interpreter that has the SDK loaded, or, if ``fresh``, begins with
+    nothing, as for a reader, and takes two seconds longer.
+    """
 
     scenario: Scenario
     built: Built
     way: Way = ""
+    fresh: bool = False
 
     @property
     def name(self) -> str:
@@ -120,9 +129,17 @@ def observe(
             )
             argv = fill_in(list(run.argv), folders.tokens)
             lines = fill_in(list(run.input), folders.tokens)
-            # A process imports the SDK anew, which costs more than thirty cells: one is enough.
             if cell.way == "process" and number == len(cell.scenario.runs):
-                outcome = _start(cell.built, argv, lines, folders.workspace, env, screen)
+                program = Program(
+                    cell.built.snapshot.step.package,
+                    cell.built.folder,
+                    tuple(argv),
+                    tuple(lines),
+                    folders.workspace,
+                    env,
+                )
+                start = start_fresh if cell.fresh else host.start
+                outcome = _outcome(start(program, PROCESS_LIMIT), screen)
             else:
                 outcome = play(
                     cell.built,
@@ -165,34 +182,16 @@ def typed(scenario: Scenario) -> Scenario:
     return replace(scenario, runs=runs)
 
 
-def _start(
-    built: Built,
-    argv: Sequence[str],
-    lines: Sequence[str],
-    folder: Path,
-    env: Mapping[str, str],
-    screen: Screen,
-) -> Outcome:
-    """Start the snapshot's program as a process of its own."""
-    command = [sys.executable, "-m", built.snapshot.step.package, *argv]
-    try:
-        done = subprocess.run(
-            command,
-            input="".join(line + "\n" for line in lines),
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            cwd=folder,
-            env={**env, "PYTHONPATH": str(built.folder), "PYTHONUTF8": "1"},
-            timeout=3 * TIME_LIMIT,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return Outcome(1, f"the program was still running after {3 * TIME_LIMIT:g} s")
-    screen.add("out", done.stdout)
-    screen.add("err", done.stderr)
-    problem = "the program died with a traceback" if "Traceback (most" in done.stderr else None
-    return Outcome(done.returncode, problem and f"{problem}: {done.stderr.splitlines()[-1]}")
+def _outcome(ended: Ended, screen: Screen) -> Outcome:
+    """What a process showed, and how it ended."""
+    screen.add("out", ended.stdout)
+    screen.add("err", ended.stderr)
+    if ended.exit_code is None:
+        return Outcome(1, f"the program was still running after {PROCESS_LIMIT:g} s")
+    if "Traceback (most" in ended.stderr:
+        last = ended.stderr.splitlines()[-1]
+        return Outcome(ended.exit_code, f"the program died with a traceback: {last}")
+    return Outcome(ended.exit_code)
 
 
 def requests_of(mock: HostedRun) -> tuple[SeenRequest, ...]:

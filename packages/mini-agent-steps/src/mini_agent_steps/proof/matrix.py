@@ -41,11 +41,20 @@ class MatrixResult:
         return self.expected == len(self.results)
 
 
-def cells_of(scenarios: Sequence[Scenario], built: Sequence[Built]) -> list[Cell]:
-    """Return each step's demo as a process and at its prompt, then the cells of the matrix."""
-    starts = [cell for item in built for cell in start_cells(scenarios, item)]
+def cells_of(
+    scenarios: Sequence[Scenario], built: Sequence[Built], *, fresh: bool = False
+) -> list[Cell]:
+    """Return each step's demo as a process and at its prompt, then the cells of the matrix.
+
+    The last step's process begins with nothing loaded; with ``fresh`` each does.
+    """
+    starts = [
+        cell
+        for item in built
+        for cell in start_cells(scenarios, item, fresh=fresh or item is built[-1])
+    ]
     # The dearest first and together, so that dealing them out one by one shares them evenly.
-    starts.sort(key=lambda cell: cell.way != "process")
+    starts.sort(key=lambda cell: (not cell.fresh, cell.way != "process"))
     return starts + [
         Cell(scenario, item)
         for item in built
@@ -54,13 +63,16 @@ def cells_of(scenarios: Sequence[Scenario], built: Sequence[Built]) -> list[Cell
     ]
 
 
-def start_cells(scenarios: Sequence[Scenario], built: Built) -> list[Cell]:
+def start_cells(scenarios: Sequence[Scenario], built: Built, *, fresh: bool) -> list[Cell]:
     """The step's demo as a reader starts it: `python -m`, and its prompts typed."""
     return [
         cell
         for scenario in scenarios
         if scenario.name == built.snapshot.step.demo
-        for cell in (Cell(scenario, built, "process"), Cell(typed(scenario), built, "prompt"))
+        for cell in (
+            Cell(scenario, built, "process", fresh),
+            Cell(typed(scenario), built, "prompt"),
+        )
     ]
 
 
@@ -101,7 +113,7 @@ def run_matrix(
 
 
 def _run_all(cells: Sequence[Cell]) -> Iterator[CellResult]:
-    with Host() as host:
+    with Host(starts_programs=any(cell.way == "process" for cell in cells)) as host:
         for cell in cells:
             yield run_in_scratch(cell, host)
 

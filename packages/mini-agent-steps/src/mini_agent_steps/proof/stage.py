@@ -187,8 +187,7 @@ def _exit_code(stop: SystemExit) -> int:
 def _import_afresh(built: Built, undo: contextlib.ExitStack) -> ModuleType:
     """Import the snapshot as a new process would: nothing of an earlier run is left in it."""
     package = built.snapshot.step.package
-    for name in [name for name in sys.modules if f"{name}.".startswith(f"{package}.")]:
-        del sys.modules[name]
+    forget(package)
     sys.path.insert(0, str(built.folder))
     undo.callback(sys.path.remove, str(built.folder))
     importlib.invalidate_caches()
@@ -196,6 +195,13 @@ def _import_afresh(built: Built, undo: contextlib.ExitStack) -> ModuleType:
     undo.callback(setattr, sys, "dont_write_bytecode", sys.dont_write_bytecode)
     sys.dont_write_bytecode = False
     return importlib.import_module(f"{package}.cli")
+
+
+def forget(package: str) -> None:
+    """Let the next import of a package be the first."""
+    inside = f"{package}."
+    for name in [name for name in sys.modules if name == package or name.startswith(inside)]:
+        del sys.modules[name]
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tempfile
 from pathlib import Path
 
@@ -11,7 +12,12 @@ _SCRIPT = {"turns": [{"text": "ready"}, {"text": "ready"}]}
 
 
 def warm_up() -> None:
-    """Ask the mock once with and once without a stream, and leave no thread behind."""
+    """Ask the mock once with and once without a stream, and leave no thread behind.
+
+    The garbage collector rests meanwhile, and leaves what was loaded alone for ever: it would
+    walk through the whole SDK again and again, here and in every forked child.
+    """
+    gc.disable()
     from anthropic import Anthropic
 
     with (
@@ -29,3 +35,5 @@ def warm_up() -> None:
             )
             if stream:
                 list(reply)
+    gc.freeze()
+    gc.enable()
