@@ -1,10 +1,12 @@
+import contextlib
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -138,10 +140,14 @@ def test_the_version_is_the_package_s(capsys: pytest.CaptureFixture[str]) -> Non
         (["no.json"], "no.json: cannot be read: No such file or directory"),
         (["s.json", "--host", "no.host.invalid"], "cannot listen on no.host.invalid:0: "),
         (["s.json", "--event-log", "."], "cannot write the event log .: Is a directory"),
+        (["s.json", "--event-log", "/dev/full"],
+         "cannot write the event log /dev/full: No space left on device"),
+        (["s.json", "--event-log", "x" * 300],
+         f"cannot write the event log {'x' * 300}: File name too long"),
         (["s.json", "--event-log", "./s.json"], "--event-log ./s.json is the scenario itself;"),
     ],
-    ids=["file", "host", "log", "itself"],
-)
+    ids=["file", "host", "log", "full", "name", "itself"],
+)  # fmt: skip
 def test_what_cannot_be_served_is_one_clear_line(
     scenario: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -168,6 +174,17 @@ def start(*arguments: str) -> tuple[subprocess.Popen[str], str]:
     line = process.stdout.readline()
     assert line.startswith("mini-agent-mock: playing "), process.stderr
     return process, line.split(" at ")[1].strip()
+
+
+@contextlib.contextmanager
+def room(size: int) -> Iterator[None]:
+    """No file of a process that is started in here grows beyond so many bytes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def ask(url: str) -> int:
@@ -210,6 +227,23 @@ def test_serve_fails_when_the_run_did_not_go_as_scripted(
     _, err = process.communicate(timeout=WAIT)
     assert process.returncode == 1
     assert "left_over: the track 'main' has turns that were never asked for: turns[0]" in err
+
+
+def test_serve_answers_on_when_there_is_no_room_for_the_log_and_fails_at_the_end(
+    scenario: Path, tmp_path: Path
+) -> None:
+    scenario.write_text('{"turns": [{"text": "a", "repeat": "always"}]}')
+    log = tmp_path / "log.jsonl"
+    with room(2000):
+        process, url = start(str(scenario), "--event-log", str(log))
+    assert [ask(url) for _ in range(5)] == [200] * 5
+    process.terminate()
+    _, err = process.communicate(timeout=WAIT)
+    assert process.returncode == 1
+    lost = f"cannot write the event log {log}: File too large; nothing more is logged\n"
+    assert err.count(lost) == 1
+    assert "  5. POST /v1/messages → track 'main' turns[0] → 200\n" in err
+    assert log.stat().st_size == 2000
 
 
 def test_serve_lenient_takes_requests_that_the_service_refuses(scenario: Path) -> None:

@@ -1,10 +1,15 @@
 import json
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from mini_agent_mock.clock import ManualClock
 from mini_agent_mock.engine.event_log import EventLog, LoggedRequest
+from mini_agent_mock.errors import MockError
 from mini_agent_mock.http import HttpRequest
 
 Play = Callable[..., Any]
@@ -122,6 +127,35 @@ def test_refusals_are_logged_with_their_error(play: Play) -> None:
     replies = [record for record in client.engine.events if record["record"] == "reply"]
     assert replies[0]["error"]["error"]["type"] == "invalid_request_error"
     assert replies[1]["error"]["error"]["type"] == "overloaded_error"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("/dev/full", "No space left on device"), ("pipe", "it is a named pipe; give a file")],
+)
+def test_a_log_that_cannot_be_begun_is_told_before_the_run(
+    play: Play, tmp_path: Path, name: str, why: str
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    log = tmp_path / name
+    with pytest.raises(MockError) as caught:
+        play([{"text": "a"}], log=log)
+    assert str(caught.value) == f"cannot write the event log {log}: {why}"
+
+
+def test_a_log_that_is_lost_on_the_way_fails_the_run_once_and_stops_nobody(
+    play: Play, tmp_path: Path
+) -> None:
+    log = tmp_path / "folder" / "log.jsonl"
+    client = play([{"text": "a", "repeat": "always"}], log=log)
+    client.ask()
+    shutil.rmtree(log.parent)
+    replies = [client.ask().status, client.ask(stream=True).status]
+    client.engine.close()
+    assert replies == [200, 200]
+    lost = f"log at request 2: cannot write the event log {log}: it was removed meanwhile"
+    assert client.failure().count(f"{lost}; nothing more is logged") == 1
+    assert len(client.engine.failures()) == 1
 
 
 def test_the_journal_is_bounded_by_count_and_by_bytes() -> None:

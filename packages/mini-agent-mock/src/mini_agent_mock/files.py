@@ -1,8 +1,7 @@
-"""Reading a file that somebody named: never for ever, and never more than there is room for."""
+"""A file that somebody named: never waited for, and never read beyond what there is room for."""
 
 from __future__ import annotations
 
-import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,10 +18,15 @@ def read_file(path: str | os.PathLike[str], most: int | None = None) -> bytes:
     A named pipe is refused, and a file of more than `most` bytes.
     """
     target = Path(path)
-    if not str(target).startswith(_STREAMS) and stat.S_ISFIFO(target.stat().st_mode):
-        raise OSError(0, "it is a named pipe; give a file")
+    refuse_pipe(target)
     with target.open("rb") as file:
         found = file.read() if most is None else file.read(most + 1)
     if most is not None and len(found) > most:
         raise OSError(0, f"it is longer than {most // 2**20} MB")
     return found
+
+
+def refuse_pipe(path: Path) -> None:
+    """Raise `OSError` for a named pipe, which would be waited for until its other end comes."""
+    if not str(path).startswith(_STREAMS) and path.is_fifo():
+        raise OSError(0, "it is a named pipe; give a file")

@@ -347,7 +347,7 @@ class Engine:
         self._log.add(exchange)
         self._log.replied(exchange)
         if response.before_headers or len(chunks) != 1:
-            self._log.flush()
+            self._log.flush(exchange.n)
         limited = response.status < 400 or response.status == 429
         return HttpResponse(
             response.status,

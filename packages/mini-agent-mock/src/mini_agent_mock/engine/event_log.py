@@ -12,9 +12,9 @@ from collections import deque
 from dataclasses import dataclass, field
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
+from mini_agent_mock.engine.log_file import LogFile
 from mini_agent_mock.errors import MockError
 
 if TYPE_CHECKING:
@@ -130,14 +130,6 @@ class LoggedRequest:
             start += count
 
 
-def _opened(target: Path) -> IO[str]:
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        return target.open("w", encoding="utf-8")
-    except OSError as error:
-        raise MockError(f"cannot write the event log {target}: {error.strerror}") from None
-
-
 _to_line = json.JSONEncoder(separators=(",", ":")).encode
 _TRUTH = ("false", "true")
 
@@ -182,15 +174,17 @@ class EventLog:
         self._max_exchanges = max_exchanges
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._file: IO[str] | None = None
         self._head: dict[str, Any] = {"record": "run"}
-        if path is not None:
-            self._file = _opened(Path(path))
+        self._file = None if path is None else LogFile(path)
 
     def begin(self, **head: Any) -> None:
-        """Write the `run` line."""
+        """Write the `run` line. Raises `MockError` when that fails."""
         self._head = {"record": "run", **head}
-        self._write(self._head)
+        if self._file is not None:
+            self._file.write(_to_line(self._head) + "\n")
+            self._file.flush()
+            if self._file.lost:
+                raise MockError(self._file.lost)
 
     def add(self, exchange: LoggedRequest) -> None:
         """Keep an exchange, dropping the oldest ones beyond the bounds."""
@@ -206,22 +200,26 @@ class EventLog:
         """Write the `request` and `reply` lines of an exchange; they leave with the next flush."""
         if self._file is not None:
             self._file.write(f"{exchange.request_line()}\n{exchange.reply_line()}\n")
+            self._note_loss(exchange.n)
 
     def ended(self, exchange: LoggedRequest) -> None:
         """Write the `sent` line of an exchange."""
         if self._file is not None:
             self._file.write(exchange.sent_line() + "\n")
-            self._file.flush()
+            self.flush(exchange.n)
 
     def failed(self, failure: dict[str, Any]) -> None:
         """Keep and write a `failure` line."""
         self.failures.append({"record": "failure", **failure})
-        self._write(self.failures[-1])
+        if self._file is not None:
+            self._file.write(_to_line(self.failures[-1]) + "\n")
+            self.flush(failure["n"])
 
-    def flush(self) -> None:
-        """Bring everything written so far to the file."""
+    def flush(self, n: int | None) -> None:
+        """Bring everything written so far to the file, lastly something of request `n`."""
         if self._file is not None:
             self._file.flush()
+            self._note_loss(n)
 
     def records(self) -> list[dict[str, Any]]:
         """Everything as the file has it."""
@@ -232,9 +230,12 @@ class EventLog:
         """Close the file. Nothing is written afterwards."""
         if self._file is not None:
             self._file.close()
+            self._note_loss(None)
             self._file = None
 
-    def _write(self, record: dict[str, Any]) -> None:
-        if self._file is not None:
-            self._file.write(_to_line(record) + "\n")
-            self._file.flush()
+    def _note_loss(self, n: int | None) -> None:
+        """A log that ends too soon is a failure of the run, since nobody else would tell."""
+        if self._file is not None and self._file.lost:
+            account = f"{self._file.lost}; nothing more is logged"
+            self.failures.append({"record": "failure", "n": n, "kind": "log", "account": account})
+            self._file = None
