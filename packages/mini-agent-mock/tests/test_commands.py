@@ -1,8 +1,10 @@
 import contextlib
+import errno
 import json
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -13,6 +15,7 @@ import pytest
 
 import mini_agent_mock
 from mini_agent_mock import command_line
+from mini_agent_mock.addresses import cannot_listen
 from mini_agent_mock.commands import main
 
 WAIT = 30
@@ -138,7 +141,14 @@ def test_the_version_is_the_package_s(capsys: pytest.CaptureFixture[str]) -> Non
     ("arguments", "line"),
     [
         (["no.json"], "no.json: cannot be read: No such file or directory"),
-        (["s.json", "--host", "no.host.invalid"], "cannot listen on no.host.invalid:0: "),
+        (["s.json", "--host", "no.host.invalid"],
+         "cannot listen on no.host.invalid:0: 'no.host.invalid' is not an address or a name"),
+        (["s.json", "--host", "a..b"],
+         "cannot listen on a..b:0: 'a..b' is not an address or a name"),
+        (["s.json", "--host", "192.0.2.1"],
+         "cannot listen on 192.0.2.1:0: this machine does not have that address; 127.0.0.1 is"),
+        (["s.json", "--host", ""],
+         "cannot listen on an empty address; 0.0.0.0 means every one"),
         (["s.json", "--event-log", "."], "cannot write the event log .: Is a directory"),
         (["s.json", "--event-log", "/dev/full"],
          "cannot write the event log /dev/full: No space left on device"),
@@ -146,7 +156,7 @@ def test_the_version_is_the_package_s(capsys: pytest.CaptureFixture[str]) -> Non
          f"cannot write the event log {'x' * 300}: File name too long"),
         (["s.json", "--event-log", "./s.json"], "--event-log ./s.json is the scenario itself;"),
     ],
-    ids=["file", "host", "log", "full", "name", "itself"],
+    ids=["file", "host", "no-host", "not-here", "no-address", "log", "full", "name", "itself"],
 )  # fmt: skip
 def test_what_cannot_be_served_is_one_clear_line(
     scenario: Path,
@@ -244,6 +254,34 @@ def test_serve_answers_on_when_there_is_no_room_for_the_log_and_fails_at_the_end
     assert err.count(lost) == 1
     assert "  5. POST /v1/messages → track 'main' turns[0] → 200\n" in err
     assert log.stat().st_size == 2000
+
+
+def test_a_server_that_finds_its_port_taken_leaves_the_log_of_the_other_alone(
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text("of the other\n")
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        arguments = ["serve", str(scenario), "--port", str(port), "--event-log", str(log)]
+        assert main(arguments) == 1
+    told = f"cannot listen on 127.0.0.1:{port}: another program listens there; end it, or name"
+    assert capsys.readouterr().err.startswith(f"mini-agent-mock: {told}")
+    assert log.read_text() == "of the other\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (OSError(errno.EACCES, "x"), "the system keeps this port for privileged users; name one"),
+        (OSError(errno.EAFNOSUPPORT, "x"), "Address family not supported by protocol"),
+        (OSError("could not bind on any address"), "this machine does not have that address;"),
+    ],
+)
+def test_an_address_that_the_system_refuses_is_told_with_what_to_do(
+    error: OSError, why: str
+) -> None:
+    assert str(cannot_listen("host", 80, error)).startswith(f"cannot listen on host:80: {why}")
 
 
 def test_serve_lenient_takes_requests_that_the_service_refuses(scenario: Path) -> None:

@@ -134,7 +134,9 @@ def test_a_port_that_is_taken_is_named() -> None:
     with serve([]) as first:
         port = urlsplit(first.base_url).port
         assert port
-        with pytest.raises(MockError, match=rf"cannot listen on 127\.0\.0\.1:{port}: "):
+        with pytest.raises(
+            MockError, match=rf"cannot listen on 127\.0\.0\.1:{port}: another program"
+        ):
             serve([], port=port).start()
     with pytest.raises(MockError, match="cannot listen on"):
         serve([], port=70_000).start()

@@ -403,7 +403,10 @@ def test_a_port_or_a_file_that_cannot_be_had_is_refused(
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert main([str(tmp_path / "o"), "--upstream", "http://h", "--port", str(port)]) == 1
-    assert "cannot listen on port" in capsys.readouterr().err
+    assert (
+        f"cannot listen on 127.0.0.1:{port}: another program listens there"
+        in capsys.readouterr().err
+    )
     assert main([str(tmp_path / "no" / "o"), "--upstream", "http://h"]) == 1
     assert "cannot write" in capsys.readouterr().err
     (tmp_path / "folder").mkdir()

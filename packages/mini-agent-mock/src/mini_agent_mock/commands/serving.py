@@ -15,6 +15,8 @@ from mini_agent_mock.edges.mounts import Mounts
 from mini_agent_mock.engine import Engine
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mini_agent_mock.scenario import Scenario
 
 _JOURNAL = 200  # nobody asks a foreground server for its past; the event log has it
@@ -28,19 +30,28 @@ def serve(scenario: Scenario, *, host: str, port: int, event_log: str | None, le
     if lenient:
         service = dataclasses.replace(scenario.service, validation="lenient")
         scenario = dataclasses.replace(scenario, service=service)
-    engine = Engine(scenario, event_log=event_log, max_exchanges=_JOURNAL)
     mounts = Mounts()
-    mounts.add_root(engine)
     listener = Listener(mounts, host=host, port=port)
+    begun: list[Engine] = []
+
+    def begin() -> None:
+        # Not before the address is had: a server that finds it taken must leave alone the log
+        # of the one that has it.
+        begun.append(Engine(scenario, event_log=event_log, max_exchanges=_JOURNAL))
+        mounts.add_root(begun[0])
+        gc.freeze()  # what start-up made stays for ever: the collector need not walk it again
+        say(f"mini-agent-mock: playing {scenario.source} at {listener.url}")
+
     try:
-        asyncio.run(_until_interrupted(listener, scenario.source))
+        asyncio.run(_until_interrupted(listener, begin))
     finally:
-        engine.close()
-    complain(engine.account())
-    return FAILED if engine.failures() else 0
+        for engine in begun:
+            engine.close()
+    complain(begun[0].account())
+    return FAILED if begun[0].failures() else 0
 
 
-async def _until_interrupted(listener: Listener, source: str) -> None:
+async def _until_interrupted(listener: Listener, begin: Callable[[], None]) -> None:
     loop = asyncio.get_running_loop()
     interrupted = asyncio.Event()
 
@@ -53,8 +64,7 @@ async def _until_interrupted(listener: Listener, source: str) -> None:
             loop.add_signal_handler(number, interrupt)
 
     def announce() -> None:
-        gc.freeze()  # what start-up made stays for ever: the collector need not walk it again
-        say(f"mini-agent-mock: playing {source} at {listener.url}")
+        begin()
         if interrupted.is_set():  # before there was anything to stop
             listener.stop()
 

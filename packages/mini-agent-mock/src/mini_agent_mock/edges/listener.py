@@ -8,6 +8,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
+from mini_agent_mock.addresses import UNUSABLE, cannot_listen
 from mini_agent_mock.edges.connection import Connection, Floor, Timeouts
 from mini_agent_mock.errors import MockError
 
@@ -41,20 +42,23 @@ class Listener:
         self.url = ""
 
     async def serve(self, on_ready: Callable[[], None]) -> None:
-        """Listen, call `on_ready`, and return once `stop` was called. Raises `MockError`."""
+        """Listen, call `on_ready`, and return once `stop` was called. Raises `MockError`.
+
+        No request is taken before `on_ready` has returned.
+        """
+        if not self._host:  # which the system takes for every address there is
+            raise MockError("cannot listen on an empty address; 0.0.0.0 means every one")
         connect = partial(Connection, self._floor)
         loop = asyncio.get_running_loop()
         try:
             server = await loop.create_server(connect, self._host, self._port, backlog=_BACKLOG)
-        except (OSError, OverflowError) as error:
-            reason = getattr(error, "strerror", None) or error
-            where = f"{self._host}:{self._port}"
-            raise MockError(f"cannot listen on {where}: {reason}") from None
+        except UNUSABLE as error:
+            raise cannot_listen(self._host, self._port, error) from None
         host, port = server.sockets[0].getsockname()[:2]
         self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         self._stop = asyncio.Event()
-        on_ready()
         try:
+            on_ready()
             await self._until_stopped(self._stop)
         finally:
             server.close()

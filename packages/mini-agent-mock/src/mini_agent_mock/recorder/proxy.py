@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
+from mini_agent_mock.addresses import UNUSABLE, cannot_listen
 from mini_agent_mock.errors import ApiError, MockError
 from mini_agent_mock.http import to_json
 
@@ -101,9 +102,8 @@ class Proxy(ThreadingHTTPServer):
             raise MockError(f"--upstream: port {port} is the recorder's own")
         try:
             super().__init__(("127.0.0.1", port), _Handler)
-        except (OSError, OverflowError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise MockError(f"cannot listen on port {port}: {reason}") from None
+        except UNUSABLE as error:
+            raise cannot_listen("127.0.0.1", port, error) from None
 
     def connect(self) -> http.client.HTTPConnection:
         """A fresh connection to the upstream, which closing will cut off. Raises OSError."""
