@@ -17,7 +17,7 @@ from mini_agent_cli.models import MODELS, find_model, nearest_model
 from mini_agent_cli.process import _silence_the_last_flush
 from mini_agent_cli.render.calls import call_line, result_lines
 from mini_agent_cli.render.diff import MOST_LINES, diff_lines, proposed_change, render_diff
-from mini_agent_cli.render.escape import visible
+from mini_agent_cli.render.escape import harmless, visible
 from mini_agent_cli.render.markdown import markdown_to_ansi
 from mini_agent_cli.render.markdown_blocks import MarkdownBlocks
 from mini_agent_cli.render.style import Style, display_width
@@ -209,6 +209,30 @@ def test_showing_a_reply_costs_the_same_for_each_of_its_lines() -> None:
         assert len(blocks.tail(10_000)) <= 2
     rendered += sum(len(block) for block in blocks.finish())
     assert rendered == sum(len(f"Paragraph {number}.") for number in range(2_000))
+
+
+@pytest.mark.parametrize("colour", [True, False])
+def test_a_link_shows_where_it_leads(colour: bool) -> None:
+    shown = markdown_to_ansi("[bank](https://evil.example)", Style(colour=colour))
+    assert "https://evil.example" in shown
+    assert "\x1b]8" not in shown
+
+
+def test_an_entity_hides_nothing_in_markdown() -> None:
+    assert markdown_to_ansi("a&#8238;b&ZeroWidthSpace;c", PLAIN) == "a\\u{202e}b\\u{200b}c\n"
+
+
+HOSTILE = "\x1b]52;c;QUJD\x07\x1b[2J\x1b[1;1H\r\x9b2J\u202e"
+
+
+def test_whatever_is_shown_moves_no_cursor_and_writes_no_clipboard() -> None:
+    """Of what a terminal obeys, colours alone get through."""
+    shown = "\\e]52;c;QUJD\\x07\\e[2J\\e[1;1H\\r\\x9b2J\\u{202e}"
+    assert harmless(f"a\n\t\x1b[1;31m{HOSTILE}\x1b[0m") == f"a\n\t\x1b[1;31m{shown}\x1b[0m"
+    err = io.StringIO()
+    Host({}, None, io.StringIO(), err).say(HOSTILE)
+    assert err.getvalue() == shown + "\n"
+    assert shown in call_line(ToolCall("id", HOSTILE, {}), Style(colour=True))
 
 
 def test_markdown_has_no_margins_and_no_raw_controls() -> None:

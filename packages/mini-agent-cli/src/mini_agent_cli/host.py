@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from mini_agent_cli.errors import CliError
+from mini_agent_cli.render.escape import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,12 +29,12 @@ class Host:
 
     def say(self, line: str) -> None:
         """Write a line of talk."""
-        self.stderr.write(line + "\n")
+        self.stderr.write(harmless(line) + "\n")
         self.stderr.flush()
 
     def print(self, line: str) -> None:
         """Write a line of what was asked for."""
-        self.write(line + "\n")
+        self.write((harmless(line) if is_terminal(self.stdout) else line) + "\n")
 
     def write(self, text: str) -> None:
         """Write, at once, a piece of what was asked for.

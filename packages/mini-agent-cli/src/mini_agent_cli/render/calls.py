@@ -39,8 +39,9 @@ def call_subject(call: ToolCall) -> str:
 
 def call_line(call: ToolCall, style: Style) -> str:
     """Return the line that announces a call."""
-    subject = style.shorten(call_subject(call), taken=len(call.name) + 4)
-    return f"{style.paint('●', 'cyan')} {style.paint(call.name, 'bold')} {subject}".rstrip()
+    name = visible(call.name)
+    subject = style.shorten(call_subject(call), taken=len(name) + 4)
+    return f"{style.paint('●', 'cyan')} {style.paint(name, 'bold')} {subject}".rstrip()
 
 
 def fits_its_line(call: ToolCall, style: Style) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _JOINER = "\u200d"
 _PICTURE_MARKS = "\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 """What may follow a picture: drawn in colour, a tone of skin."""
+
+_COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
 
 _HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
 
@@ -28,6 +31,19 @@ def visible(text: str, keep: str = "") -> str:
         else _written(char)
         for position, char in enumerate(text)
     )
+
+
+def harmless(text: str) -> str:
+    """Return the text with everything written out that does more than colour it or end a line.
+
+    For what is about to be shown: whatever a text is made of, it moves no cursor, sets no title
+    and writes no clipboard.
+    """
+    if text.replace("\n", "").isprintable():
+        return text
+    texts_and_colours = _COLOURS.split(text)
+    texts_and_colours[::2] = (visible(each, keep="\n\t") for each in texts_and_colours[::2])
+    return "".join(texts_and_colours)
 
 
 def _joins_pictures(text: str, position: int) -> bool:

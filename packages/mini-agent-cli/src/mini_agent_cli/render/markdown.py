@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TextIO
 
-from mini_agent_cli.render.escape import visible
+from mini_agent_cli.render.escape import harmless, visible
 
 _CODES = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -38,8 +38,12 @@ def markdown_to_ansi(text: str, style: Style) -> str:
         legacy_windows=False,
     )
     with console.capture() as captured:
-        console.print(Markdown(visible(text, keep="\n\t"), code_theme="ansi_dark"))
-    return "".join(f"{line}\n" for line in _without_margins(captured.get().splitlines()))
+        # A link is shown with its address: a text must not name one place and lead to another.
+        console.print(
+            Markdown(visible(text, keep="\n\t"), code_theme="ansi_dark", hyperlinks=False)
+        )
+    shown = harmless(captured.get())  # an entity such as &#8238; is only now what it stands for
+    return "".join(f"{line}\n" for line in _without_margins(shown.splitlines()))
 
 
 def _without_margins(lines: list[str]) -> list[str]:

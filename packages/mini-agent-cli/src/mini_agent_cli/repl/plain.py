@@ -12,6 +12,7 @@ import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from mini_agent_cli.render.escape import harmless
 from mini_agent_cli.render.question import question_lines, reply_in_words
 from mini_agent_cli.repl.left import Left
 
@@ -70,7 +71,7 @@ class PlainScreen:
 
     def print(self, text: str) -> None:
         """Print lines."""
-        self.write(text + "\n")
+        self.write(harmless(text) + "\n")
 
     def write(self, text: str) -> None:
         """Print text without an end of line."""

@@ -18,6 +18,7 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.shortcuts import PromptSession
 
 from mini_agent_cli.folders import make_own_folder
+from mini_agent_cli.render.escape import harmless, visible
 from mini_agent_cli.repl.completion import InputCompleter
 from mini_agent_cli.repl.keys import key_bindings
 from mini_agent_cli.repl.left import Left
@@ -128,7 +129,7 @@ class Screen:
 
     def print(self, text: str) -> None:
         """Print lines above the prompt, in the order of the calls."""
-        self._waiting.append(text + "\n")
+        self._waiting.append(harmless(text) + "\n")
         self._printing.set()
 
     async def keep_printing(self) -> None:
@@ -178,7 +179,7 @@ class Screen:
         lines = [self.style.paint(line, "dim") for line in self._live]
         if self._doing and not self.questions.is_open:
             seconds = int(time.monotonic() - self._since)
-            status = self.style.shorten(self._doing, taken=30)
+            status = self.style.shorten(visible(self._doing), taken=30)
             lines.append(self.style.paint(f"· {status} · {seconds} s · Ctrl-C stops", "dim"))
         lines.append(self.questions.prompt() or self.style.paint("> ", "cyan", "bold"))
         return ANSI("\n".join(lines))
