@@ -16,7 +16,9 @@ import re
 import socket
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,7 @@ from mini_agent_mock import MockServer, Scenario
 
 MODEL = "claude-opus-5-5"
 KEY = "sk-ant-api03-of-nobody-at-all"
+AT_ONCE = 4
 WORDS = "one two three four"
 OK = {"text": "all is well"}
 CALL = {"name": "write_file", "input": {"path": "a.txt", "content": "x" * 100}}
@@ -217,8 +220,9 @@ terminal program says of each, and its exit codes, are in [its own table](cli-fa
 
 def page() -> str:
     """Return the whole page, from runs made now."""
-    with tempfile.TemporaryDirectory() as folder:
-        rows = [row(fault, Path(folder)) for fault in FAULTS]
+    # Most rows wait for a pause before a retry: several at once wait together.
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(AT_ONCE) as pool:
+        rows = list(pool.map(row, FAULTS, repeat(Path(folder))))
         rows.append(refused_row(Path(folder)))
     return PAGE + "\n".join(rows) + "\n"
 

@@ -8,6 +8,7 @@ not held stands in ``[gaps]``, with the reason.
 from __future__ import annotations
 
 import ast
+import functools
 import tomllib
 from pathlib import Path
 
@@ -28,6 +29,7 @@ def manifest() -> tuple[dict[str, list[str]], dict[str, str]]:
     return held, gaps
 
 
+@functools.cache
 def names_of_tests(path: Path) -> set[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return {

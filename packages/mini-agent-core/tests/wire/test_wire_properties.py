@@ -19,6 +19,7 @@ from mini_agent_core import (
     ToolCall,
 )
 from mini_agent_core.anthropic_wire import model_events
+from mini_agent_core.json_text import valid_unicode
 
 Raw = dict[str, Any]
 
@@ -161,7 +162,8 @@ def _lost_whole_pieces(call: ToolCall, damaged: list[Raw]) -> bool:
 
 def _parses_to(text: str, value: object) -> bool:
     try:
-        return bool(json.loads(text) == value)
+        # A piece lost between two halves of a character leaves half of one, which is mended.
+        return bool(valid_unicode(json.loads(text)) == value)
     except ValueError:
         return False
 
