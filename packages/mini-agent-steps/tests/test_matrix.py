@@ -18,6 +18,7 @@ from mini_agent_steps.proof.matrix import (
     run_matrix,
 )
 from mini_agent_steps.proof.scenario_file import load_scenarios
+from mini_agent_steps.proof.warm import warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,6 +81,7 @@ def test_the_whole_matrix_is_green_in_forked_children(bench: Bench) -> None:
     built = build(bench.course, bench.source.snapshots)
     cells = cells_of(scenarios, built)
     seen: list[str] = []
+    warm_up()  # or each child would import the SDK
     result = run_matrix(
         cells,
         expected_count(scenarios, built),

@@ -5,6 +5,7 @@ Each child sends its values through a pipe of its own, one pickle each.
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import select
@@ -100,6 +101,7 @@ def _fork(task: int, work: Callable[[], Iterable[object]], limit: float) -> _Chi
         os.close(send)
         return _Child(task, pid, receive, time.monotonic() + limit)
     os.close(receive)
+    gc.freeze()  # what was inherited lives as long as the child: no need to look at it again
     status = 1
     try:
         with os.fdopen(send, "wb") as pipe:
