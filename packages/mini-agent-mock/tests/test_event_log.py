@@ -90,12 +90,57 @@ def test_a_body_on_several_lines_is_one_line_of_the_log(play: Play, tmp_path: Pa
     assert lines_of(log)[1]["body"] == body
 
 
-def test_no_key_reaches_the_log(play: Play, tmp_path: Path) -> None:
+SECRET = "hunter/22-hunter"
+LOOKS_LIKE_ONE = "sk-ant-api03-abcdefghijklmnop"
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "more"),
+    [
+        ("/v1/messages", {"x-api-key": SECRET, "authorization": f"Bearer {SECRET}"}, {}),
+        ("/v1/messages", {"proxy-authorization": SECRET, "cookie": f"a=b; id={SECRET}"}, {}),
+        ("/v1/messages", {"x-goog-api-key": SECRET, "x-amz-security-token": SECRET}, {}),
+        ("/v1/messages", {"my-password": SECRET, "x-client-secret": SECRET}, {}),
+        ("/v1/messages", {"x-forwarded-for": LOOKS_LIKE_ONE}, {}),
+        (f"/v1/messages?beta=true&api_key={SECRET}", {}, {}),
+        (f"/v1/messages?Access%5FToken={SECRET};b=1", {}, {}),
+        (f"/v1/messages?a={LOOKS_LIKE_ONE}&{LOOKS_LIKE_ONE}", {}, {}),
+        (f"/v1/messages?a=%73{LOOKS_LIKE_ONE[1:]}", {}, {}),
+        (f"/v1/models/{LOOKS_LIKE_ONE}", {}, {}),
+        ("/v1/messages", {"x-api-key": SECRET}, {"system": f"The key is {SECRET}."}),
+        ("/v1/messages", {}, {"system": f"The key is {LOOKS_LIKE_ONE}."}),
+        ("/v1/messages", {}, {"mcp_servers": [{"authorization_token": SECRET}]}),
+    ],
+)
+def test_no_key_reaches_the_log_nor_the_account(
+    play: Play, tmp_path: Path, path: str, headers: dict[str, str], more: dict[str, Any]
+) -> None:
     log = tmp_path / "log.jsonl"
-    client = play([{"text": "a"}], log=log)
-    client.ask(headers={"x-api-key": "sk-ant-secret", "authorization": "Bearer sk-ant-secret"})
-    assert "secret" not in log.read_text()
-    assert client.engine.requests[0].headers["x-api-key"] == "[redacted]"
+    client = play([], log=log)
+    user = {"role": "user", "content": f"{more}"}
+    body = {"model": "claude-haiku-4-5", "max_tokens": 9, "messages": [user], **more}
+    client.send(body, path=path, headers=headers)
+    client.send(json.dumps(body).replace("/", "\\/").encode(), path=path, headers=headers)
+    (exchange, _) = client.engine.requests
+    seen = (exchange.headers, exchange.query, exchange.path, client.engine.events)
+    for text in (log.read_text(), str(seen), client.engine.account()):
+        assert "hunter" not in text
+        assert LOOKS_LIKE_ONE[1:] not in text
+    assert "[redacted]" in log.read_text()
+
+
+def test_what_is_no_key_is_logged_as_it_was_sent(play: Play, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    client = play([{"text": "The token is gone; ask at https://a.b/?key"}], log=log)
+    headers = {"x-api-key": "request", "user-agent": "it's (a) sk-2/1.0"}
+    client.send({}, path="/v1/messages?beta=true&a=%2Fb+c&empty=", headers=headers)
+    client.ask("What is a key? A token?")
+    refused, _, _, asked, reply, _ = lines_of(log)[1:]
+    assert (refused["record"], refused["path"]) == ("request", "/v1/messages")
+    assert refused["query"] == "beta=true&a=%2Fb+c&empty="
+    assert refused["headers"]["user-agent"] == "it's (a) sk-2/1.0"
+    assert asked["body"]["messages"][0]["content"] == "What is a key? A token?"
+    assert reply["message"]["content"][0]["text"] == "The token is gone; ask at https://a.b/?key"
 
 
 def test_failures_and_left_over_turns_end_the_log(play: Play, tmp_path: Path) -> None:

@@ -365,8 +365,9 @@ def test_a_secret_too_short_to_be_one_is_wrong_usage(
     assert "argument --redact: 'abc' is shorter than 6 characters" in capsys.readouterr().err
 
 
-def test_an_upstream_that_does_not_speak_tls_is_told(tmp_path: Path) -> None:
+def test_an_upstream_that_does_not_speak_tls_is_told_without_keys(tmp_path: Path) -> None:
     with upstream(answer(MESSAGE)) as url:
         with Recorder(url.replace("http:", "https:"), tmp_path / "out.json") as recorder:
-            assert ask(recorder.base_url)[0] == 502
-        assert "the upstream did not answer POST '/v1/messages'" in recorder.warnings[0]
+            assert ask(recorder.base_url, "/v1/messages?a=b&key=hunter22")[0] == 502
+        asked = "POST '/v1/messages?a=b&key=[redacted]'"
+        assert f"the upstream did not answer {asked}" in recorder.warnings[0]

@@ -3,8 +3,8 @@ from typing import Any
 
 from mini_agent_mock.recorder.assembly import Reply, assemble
 from mini_agent_mock.recorder.script import Recorded, scenario_of
-from mini_agent_mock.recorder.secrets import REDACTED, Redactor
 from mini_agent_mock.rule_docs.case import body, user
+from mini_agent_mock.secrets import REDACTED, Redactor
 
 STREAM = {"content-type": "text/event-stream; charset=utf-8"}
 JSON = {"content-type": "application/json"}

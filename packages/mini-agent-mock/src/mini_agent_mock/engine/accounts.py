@@ -110,7 +110,8 @@ def _refusals(exchanges: Sequence[LoggedRequest]) -> list[str]:
 def _error_text(exchange: LoggedRequest) -> str:
     """The first line of an error's message, and the nearest model where there is no such one."""
     error = exchange.answer.get("error") if isinstance(exchange.answer, dict) else None
-    message = str(error.get("message", "")) if isinstance(error, dict) else ""
+    told = str(error.get("message", "")) if isinstance(error, dict) else ""
+    message = exchange.redactor.clean(told)
     text = shown(message.splitlines()[0], 100) if message else ""
     if message.startswith("model: "):
         text += nearest(message.removeprefix("model: "), [model.id for model in all_models()])

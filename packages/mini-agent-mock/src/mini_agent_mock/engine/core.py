@@ -329,8 +329,8 @@ class Engine:
         failure = {
             "n": exchange.n,
             "kind": breach.kind,
-            "account": breach.account,
-            "request": accounts.describe(exchange, view),
+            "account": exchange.redactor.clean(breach.account),
+            "request": exchange.redactor.clean(accounts.describe(exchange, view)),
         }
         self._log.failed(failure)
         message = f"mini-agent-mock: {breach.kind}: {breach.account}"

@@ -2,7 +2,7 @@
 
 One exchange is one request with its reply. The journal in memory is bounded: the oldest
 exchanges are dropped, and `dropped` counts them. A request's lines are written together
-when its reply is ready; keys never reach the log.
+when its reply is ready. Keys never reach the log; `request` alone has them.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock.engine.log_file import LogFile
 from mini_agent_mock.errors import MockError
+from mini_agent_mock.secrets import Redactor, told_beside
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from mini_agent_mock.http import HttpRequest
 
-REDACTED_HEADERS = frozenset({"x-api-key", "authorization", "proxy-authorization", "cookie"})
 _MAX_WRITES = 2_000
 
 
@@ -65,18 +65,24 @@ class LoggedRequest:
 
     @property
     def path(self) -> str:
-        """The path, without mount prefix and query."""
-        return self.request.path
+        """The path, without mount prefix and query, keys redacted."""
+        return self.redactor.clean_address(self.request.path)
 
     @property
     def query(self) -> str:
-        """The query string."""
-        return self.request.query
+        """The query string, keys redacted."""
+        return self.redactor.clean_address(self.request.query)
 
     @property
     def headers(self) -> dict[str, str]:
         """The headers, names in lower case, keys redacted."""
-        return redacted(self.request.headers)
+        return self.redactor.clean_headers(self.request.headers)
+
+    @property
+    def redactor(self) -> Redactor:
+        """What takes this request's own keys, and what looks like a key, out of a text."""
+        beside = told_beside(self.body) if isinstance(self.body, dict) else ()
+        return _redactor(tuple(self.request.headers.items()), self.request.query, tuple(beside))
 
     def note_write(self, now: float, size: int, events: int) -> None:
         """Remember that bytes left; only the first 2,000 writes are kept."""
@@ -87,15 +93,13 @@ class LoggedRequest:
     def request_line(self) -> str:
         """The `request` line of the log."""
         retry_of = "null" if self.retry_of is None else self.retry_of
+        redactor = self.redactor
         return (
-            f'{{"record":"request","n":{self.n},"at":{self.at:.6f},'
-            f'"method":{_quoted(self.method)},"path":{_quoted(self.path)},'
-            f'"query":{_quoted(self.query)},'
-            f'"headers":{_headers_line(tuple(self.request.headers.items()))},'
+            f'{{"record":"request","n":{self.n},"at":{self.at:.6f},{self._head(redactor)},'
             f'"size":{len(self.request.body)},"purpose":"{self.purpose}",'
             f'"track":{_quoted(self.track)},"turn":{_quoted(self.turn)},'
             f'"retry":{self.retry},"retry_of":{retry_of},"replayed":{_TRUTH[self.replayed]},'
-            f'"body":{_inlined(self.body, self.request.body)}}}'
+            f'"body":{_inlined(self.body, self.request.body, redactor)}}}'
         )
 
     def reply_line(self) -> str:
@@ -104,7 +108,8 @@ class LoggedRequest:
         return (
             f'{{"record":"reply","n":{self.n},"at":{self.replied_at:.6f},"status":{self.status},'
             f'"request_id":"{self.request_id}","stream":{_TRUTH[self.streamed]},'
-            f'"fault":{_quoted(self.fault)},"{key}":{_inlined(self.answer, self.raw_answer)}}}'
+            f'"fault":{_quoted(self.fault)},'
+            f'"{key}":{_inlined(self.answer, self.raw_answer, self.redactor)}}}'
         )
 
     def sent_line(self) -> str:
@@ -122,6 +127,10 @@ class LoggedRequest:
         if self.outcome is not None:
             yield self.sent_line()
 
+    def _head(self, redactor: Redactor) -> str:
+        method, path, query, headers, *_ = self.request
+        return _head_line(method, path, query, tuple(headers.items()), redactor)
+
     def _write_lines(self) -> Iterator[str]:
         start = 0
         for seconds, size, count in self.writes:
@@ -131,6 +140,7 @@ class LoggedRequest:
 
 
 _to_line = json.JSONEncoder(separators=(",", ":")).encode
+_OF_OTHER_WRITERS = (b"\n", b"\r", b"\\u00", b"\\/")
 _TRUTH = ("false", "true")
 
 
@@ -139,23 +149,42 @@ def _quoted(text: str | None) -> str:
 
 
 @lru_cache(maxsize=64)
-def _headers_line(headers: tuple[tuple[str, str], ...]) -> str:
-    """A client's headers hardly change from request to request."""
-    return _to_line(redacted(dict(headers)))
+def _redactor(
+    headers: tuple[tuple[str, str], ...], query: str, beside: tuple[str, ...]
+) -> Redactor:
+    """A client's keys hardly change from request to request."""
+    redactor = Redactor(beside)
+    redactor.learn(dict(headers), query)
+    return redactor
 
 
-def _inlined(value: Any, raw: bytes | None) -> str:
-    """A value as JSON in one line: the very bytes where they are known to be that already."""
-    if value is None or raw is None or b"\n" in raw or b"\r" in raw:
-        return _to_line(value)
-    return raw.decode()
-
-
-def redacted(headers: Mapping[str, str]) -> dict[str, str]:
-    """Headers as the log may show them."""
-    return {
-        name: "[redacted]" if name in REDACTED_HEADERS else value for name, value in headers.items()
+@lru_cache(maxsize=64)
+def _head_line(
+    method: str, path: str, query: str, headers: tuple[tuple[str, str], ...], redactor: Redactor
+) -> str:
+    """Nor does the rest of what comes before the body."""
+    head = {
+        "method": redactor.clean(method),
+        "path": redactor.clean_address(path),
+        "query": redactor.clean_address(query),
+        "headers": redactor.clean_headers(dict(headers)),
     }
+    return _to_line(head)[1:-1]
+
+
+def _inlined(value: Any, raw: bytes | None, redactor: Redactor) -> str:
+    """A value as JSON in one line, without keys.
+
+    The very bytes where they are known to be that already: not where they have more escapes
+    than ours, since a key would not be found in them.
+    """
+    if value is None:
+        return "null"
+    if raw is None or any(mark in raw for mark in _OF_OTHER_WRITERS):
+        line = _to_line(value)
+    else:
+        line = raw.decode()
+    return _to_line(redactor.clean(value)) if redactor.finds(line) else line
 
 
 class EventLog:

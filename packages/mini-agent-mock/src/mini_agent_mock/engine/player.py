@@ -115,7 +115,7 @@ class Player:
         """
         if not exchange.retry:
             return None
-        earlier = self._attempts.get((exchange.path, exchange.request.body))
+        earlier = self._attempts.get((exchange.request.path, exchange.request.body))
         if earlier is None or earlier.exchange.retry >= exchange.retry:
             return None
         exchange.retry_of = earlier.exchange.n
@@ -159,7 +159,7 @@ class Player:
 
     def _remember(self, exchange: LoggedRequest, cursor: Cursor) -> Attempt:
         attempt = Attempt(exchange, cursor)
-        key = (exchange.path, exchange.request.body)
+        key = (exchange.request.path, exchange.request.body)
         self._attempts.pop(key, None)
         self._attempts[key] = attempt
         if len(self._attempts) > _REMEMBERED_ATTEMPTS:

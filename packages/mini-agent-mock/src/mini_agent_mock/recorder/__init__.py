@@ -20,7 +20,7 @@ from mini_agent_mock.recorder.keeping import cleaned, kept
 from mini_agent_mock.recorder.out_file import OutFile
 from mini_agent_mock.recorder.proxy import Passed, Proxy, parsed_request, upstream_of
 from mini_agent_mock.recorder.script import Recorded, scenario_of
-from mini_agent_mock.recorder.secrets import SHORTEST, Redactor
+from mini_agent_mock.secrets import SHORTEST, Redactor
 
 if TYPE_CHECKING:
     import os

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from mini_agent_mock.recorder.assembly import Reply
     from mini_agent_mock.recorder.proxy import Passed
-    from mini_agent_mock.recorder.secrets import Redactor
+    from mini_agent_mock.secrets import Redactor
 
 _ODD = (*ODD_SHAPES, MockError)
 

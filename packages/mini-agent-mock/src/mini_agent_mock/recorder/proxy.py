@@ -17,6 +17,7 @@ from urllib.parse import SplitResult, urlsplit
 from mini_agent_mock.addresses import UNUSABLE, cannot_listen
 from mini_agent_mock.errors import ApiError, MockError
 from mini_agent_mock.http import to_json
+from mini_agent_mock.secrets import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -216,7 +217,7 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.length and self.command != "HEAD":  # bytes it promised and did not send
             passed.cut = True
         if passed.cut:
-            self.server.say(f"the upstream broke off its reply to {self.command} {self.path!r}")
+            self.server.say(f"the upstream broke off its reply to {self._asked()}")
         self._keep(passed)
         if length is not None:
             self._write(passed.reply)
@@ -226,6 +227,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _keep(self, passed: Passed) -> None:
         if self._is_messages():
             self.server.keep(passed)
+
+    def _asked(self) -> str:
+        return f"{self.command} {Redactor().clean_address(self.path)!r}"
 
     def _is_messages(self) -> bool:
         return self.command == "POST" and self.path.partition("?")[0] == "/v1/messages"
@@ -262,7 +266,7 @@ class _Handler(BaseHTTPRequestHandler):
         reason = " ".join(str(error).split())
         if isinstance(error, ssl.SSLCertVerificationError):
             reason = f"{error.verify_message} (SSL_CERT_FILE names the authorities to trust)"
-        self.server.say(f"the upstream did not answer {self.command} {self.path!r}: {reason!r}")
+        self.server.say(f"the upstream did not answer {self._asked()}: {reason!r}")
         told = ApiError(502, "api_error", f"mini-agent-mock record: no upstream: {reason}")
         body = to_json(told.envelope("req_none"))
         passed.answered(502, {"content-type": "application/json"})

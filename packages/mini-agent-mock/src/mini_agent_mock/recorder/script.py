@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock.models import lookup
-from mini_agent_mock.recorder.secrets import REDACTED
 from mini_agent_mock.request import RequestView, plain_text
+from mini_agent_mock.secrets import REDACTED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Taking secrets out of what was recorded, before any of it touches the disk."""
+"""Taking secrets out of what is recorded or logged, before any of it touches the disk."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import contextlib
 import json
 import re
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import parse_qsl, quote, quote_plus
+from urllib.parse import parse_qsl, quote, quote_plus, unquote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -15,23 +15,31 @@ if TYPE_CHECKING:
 _Name = TypeVar("_Name")
 
 REDACTED = "[redacted]"
-_SHAPES = re.compile(
-    r"sk-ant-[A-Za-z0-9_-]{8,}"
-    r"|sk-[A-Za-z0-9_-]{20,}"
-    r"|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}"
-    r"|xox[abprs]-[A-Za-z0-9-]{10,}"
-    r"|A[KS]IA[0-9A-Z]{16}|AIza[A-Za-z0-9_-]{35}"
-    r"|glpat-[A-Za-z0-9_-]{20,}|npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{50,}"
-    r"|(?<=Bearer )[A-Za-z0-9._~+/-]{16,}=*"
-    r"|(?<=://)[^/\s:@]+:[^/\s:@]+(?=@)"
-    r"|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
-    re.DOTALL,
-)
+_FORMS = {
+    mark: re.compile(form, re.DOTALL)
+    for mark, form in {
+        "sk-": r"sk-ant-[A-Za-z0-9_-]{8,}|sk-[A-Za-z0-9_-]{20,}",
+        "gh": r"gh[pousr]_[A-Za-z0-9]{20,}",
+        "github_pat_": r"github_pat_[A-Za-z0-9_]{20,}",
+        "xox": r"xox[abprs]-[A-Za-z0-9-]{10,}",
+        "IA": r"A[KS]IA[0-9A-Z]{16}",
+        "AIza": r"AIza[A-Za-z0-9_-]{35}",
+        "glpat-": r"glpat-[A-Za-z0-9_-]{20,}",
+        "npm_": r"npm_[A-Za-z0-9]{36}",
+        "pypi-": r"pypi-[A-Za-z0-9_-]{50,}",
+        "Bearer ": r"(Bearer )[A-Za-z0-9._~+/-]{16,}=*",
+        "://": r"(://)[^/\s:@]+:[^/\s:@]+(?=@)",
+        "eyJ": r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]{10,}){2}",
+        "-----BEGIN": r"-----BEGIN [A-Z ]*PRIVATE KEY-----"
+        r".*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+    }.items()
+}
+"""What keys look like, under a part that each of them has and that is found fast."""
 SHORTEST = 6
 _LONG = 16
 _TELLING = re.compile(r"key|token|secret|auth|cookie|passw|credential|session", re.IGNORECASE)
 _CONVERSATION = ("messages", "system", "tools", "output_config")
+_PARAMETERS = re.compile(r"[^?&;]+")
 _PIECES = re.compile(r"[\s,;&=\"']+")
 
 
@@ -60,8 +68,7 @@ class Redactor:
             if _TELLING.search(name):
                 self._add(_credentials(name, value))
         self._add(value for name, value in parse_qsl(query) if _TELLING.search(name))
-        beside = {k: v for k, v in (body or {}).items() if k not in _CONVERSATION}
-        self._add(_told(beside))
+        self._add(told_beside(body))
         return len(self._known) > before
 
     def _add(self, secrets: Iterable[str]) -> None:
@@ -69,6 +76,12 @@ class Redactor:
             if len(secret) >= SHORTEST:
                 self._known.update(_written(secret))
         self._order = sorted(self._known, key=len, reverse=True)
+
+    def finds(self, text: str) -> bool:
+        """Whether there is a secret in this text, or in the values of which it is the JSON."""
+        return any(secret in text for secret in self._order) or any(
+            mark in text and form.search(text) for mark, form in _FORMS.items()
+        )
 
     def clean(self, value: Any) -> Any:
         """The value with every secret replaced, in keys too."""
@@ -84,10 +97,44 @@ class Redactor:
         """The same with its texts cleaned and its keys as they are."""
         return {name: self._text(text) for name, text in texts.items()}
 
+    def clean_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """The headers; what stands under a telling name is a secret, however short."""
+        return {
+            name: REDACTED if _TELLING.search(name) else self._text(value)
+            for name, value in headers.items()
+        }
+
+    def clean_address(self, address: str) -> str:
+        """A path, a query or both, in the same way; as it was sent where no secret is in it."""
+        return _PARAMETERS.sub(self._parameter, self._text(address))
+
+    def _parameter(self, found: re.Match[str]) -> str:
+        name, equals, _ = found[0].partition("=")
+        if equals and _TELLING.search(unquote(name)):
+            return f"{name}={REDACTED}"
+        plain = unquote(found[0])
+        cleaned = self._text(plain)
+        return found[0] if cleaned == plain else cleaned
+
     def _text(self, text: str) -> str:
         for secret in self._order:
             text = text.replace(secret, REDACTED)
-        return _SHAPES.sub(REDACTED, text)
+        for mark, form in _FORMS.items():
+            if mark in text:
+                text = form.sub(_replaced, text)
+        return text
+
+
+def _replaced(found: re.Match[str]) -> str:
+    """What its form has in brackets is no part of the key."""
+    return "".join(found.groups()) + REDACTED
+
+
+def told_beside(body: Mapping[str, Any] | None) -> Iterator[str]:
+    """Every text of a request that stands right under a telling name, beside the conversation."""
+    for name, value in (body or {}).items():
+        if isinstance(value, (str, dict, list)) and name not in _CONVERSATION:
+            yield from _told({name: value})
 
 
 def _credentials(name: str, value: str) -> Iterator[str]:
