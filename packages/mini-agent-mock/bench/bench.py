@@ -54,16 +54,16 @@ def measure(shown: Contestant, folder: Path, peers: Path, seconds: float) -> Rou
         server.stop()
 
 
-def measure_inside(folder: Path, peers: Path, shown: Inside) -> None:
+def measure_inside(folder: Path, peers: Path, seconds: float, shown: Inside) -> None:
     """Add one round of what the mock costs inside a test."""
-    shown.nothing.append(calls_to_nothing())
-    shown.process.append(calls_in_process())
+    shown.nothing.append(calls_to_nothing(seconds / 4))
+    shown.process.append(calls_in_process(seconds / 4))
     server = OURS.start(folder, peers)
     try:
-        shown.socket.append(calls(server.url, None))
+        shown.socket.append(calls(server.url, None, seconds / 4))
     finally:
         server.stop()
-    shown.fixture.append(fixture_milliseconds())
+    shown.fixture.append(fixture_milliseconds(seconds / 20))
     shown.plugin.append(import_milliseconds())
 
 
@@ -85,7 +85,7 @@ def compare(rounds: int, seconds: float, peers: Path) -> tuple[Results, Inside]:
                     results[shown.name] = "not installed"
                 except (ServerError, LoadError, OSError) as error:
                     results[shown.name] = f"failed: {error}"
-            measure_inside(folder, peers, inside)
+            measure_inside(folder, peers, seconds, inside)
     return results, inside
 
 
@@ -94,7 +94,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers", type=Path, default=Path(sys.prefix))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--seconds", type=float, default=2, help="of each load")
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     results, inside = compare(arguments.rounds, arguments.seconds, arguments.peers)

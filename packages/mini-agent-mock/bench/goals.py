@@ -146,7 +146,7 @@ def _beside_bare(ours: Sequence[Round], bare: Sequence[Round]) -> list[Goal]:
 
 
 def _per_cpu_second(found: Sequence[Calls]) -> float:
-    return 1e6 / statistics.median(shown.user_cpu for shown in found)
+    return 1e6 / (statistics.median(shown.user_cpu for shown in found) or 1)
 
 
 def _ahead_in_json(results: Results, ours: Sequence[Round]) -> list[Goal]:

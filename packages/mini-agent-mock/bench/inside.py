@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -32,6 +32,10 @@ class Calls:
     user_cpu: float
 
 
+def _user_cpu() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_utime
+
+
 def _fixed() -> httpx2.AsyncBaseTransport:
     """The SDK's own limit: a transport that looks at nothing."""
     message: dict[str, Any] = {
@@ -49,40 +53,43 @@ def _fixed() -> httpx2.AsyncBaseTransport:
     return httpx2.MockTransport(lambda _request: httpx2.Response(200, headers=head, content=body))
 
 
-def calls(url: str, transport: httpx2.AsyncBaseTransport | None, count: int = 400) -> Calls:
-    """`create` calls one after the other, by the official async SDK."""
+def calls(url: str, transport: httpx2.AsyncBaseTransport | None, seconds: float) -> Calls:
+    """`create` calls one after the other, by the official async SDK, for so long."""
 
     async def main() -> Calls:
         http = httpx2.AsyncClient(transport=transport)
         client = anthropic.AsyncAnthropic(api_key="k", base_url=url, http_client=http)
         async with client as sdk:
             await sdk.messages.create(**ASK)
-            began, cpu = time.perf_counter(), os.times().user
-            for _ in range(count):
+            count, elapsed = 0, 0.0
+            began, cpu = time.perf_counter(), _user_cpu()
+            while elapsed < seconds or not count:
                 await sdk.messages.create(**ASK)
-            elapsed, spent = time.perf_counter() - began, os.times().user - cpu
+                count += 1
+                elapsed = time.perf_counter() - began
+            spent = _user_cpu() - cpu
         return Calls(count / elapsed, spent / count * 1e6)
 
     return asyncio.run(main())
 
 
-def calls_in_process() -> Calls:
+def calls_in_process(seconds: float) -> Calls:
     """Calls that the mock answers without a socket."""
     run = Run(Engine(Scenario.parse(ALWAYS)))
-    return calls("http://mock.invalid", AsyncMockTransport(run))
+    return calls("http://mock.invalid", AsyncMockTransport(run), seconds)
 
 
-def calls_to_nothing() -> Calls:
+def calls_to_nothing(seconds: float) -> Calls:
     """Calls that a transport answers with fixed bytes."""
-    return calls("http://mock.invalid", _fixed())
+    return calls("http://mock.invalid", _fixed(), seconds)
 
 
-def fixture_milliseconds(count: int = 200) -> float:
+def fixture_milliseconds(seconds: float) -> float:
     """Milliseconds to set a scripted run up and down on the process's server."""
     with MockHost() as host:
-        taken = []
-        for _ in range(count):
-            began = time.perf_counter()
+        taken: list[float] = []
+        end = time.perf_counter() + seconds
+        while (began := time.perf_counter()) < end or not taken:
             run = HostedScript(host)
             run.script(ALWAYS)
             run.close()
