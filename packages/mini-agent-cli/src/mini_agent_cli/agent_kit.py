@@ -20,8 +20,10 @@ from mini_agent_cli.undo.recorder import Recorder, recorded
 from mini_agent_core.agent import run_agent
 from mini_agent_core.approval import first_verdict
 from mini_agent_core.compaction import Compaction
+from mini_agent_core.errors import CompactionFailed
 from mini_agent_core.messages import AssistantMessage, UserMessage
 from mini_agent_core.tools import nothing_before
+from mini_agent_core.waiting import interruptible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -134,13 +136,16 @@ class AgentKit:
 
         return decide
 
-    async def compact(self) -> int:
+    async def compact(self, cancel: CancelToken) -> int:
         """Have everything so far sent as a summary from now on; return how much it covers.
 
         Raises:
-            CompactionFailed: it could not be had; nothing changed.
+            CompactionFailed: it could not be had, or the token was set; nothing changed.
         """
-        summary = await self.compaction.summary_of(self.history, keep_turns=0)
+        with interruptible(cancel):
+            summary = await self.compaction.summary_of(self.history, keep_turns=0)
+        if cancel.is_set:
+            raise CompactionFailed("stopped")
         if self.session is not None:
             await self.session.append(summary)
         else:

@@ -15,13 +15,11 @@ if TYPE_CHECKING:
 async def _run(talk: Conversation, _argument: str) -> None:
     from mini_agent_core.errors import CompactionFailed, SessionError
 
-    talk.screen.doing("summarising")
     try:
-        covered = await talk.kit.compact()
+        with talk.working("summarising") as cancel:
+            covered = await talk.kit.compact(cancel)
     except (CompactionFailed, SessionError) as error:
         raise CliError(f"not compacted: {error}") from error
-    finally:
-        talk.screen.doing("")
     talk.say(
         f"The first {counted(covered, 'message')} are now sent as a summary; "
         "the session keeps them all."

@@ -19,7 +19,8 @@ async def _run(talk: Conversation, argument: str) -> None:
     name = session.path.stem if session is not None else "session"
     target = talk.kit.settings.workspace / _path(talk, argument or f"mini-agent-{name}.md")
     # The name that is the session's own can only hold an earlier export of it.
-    export_to_file(talk.kit.history, target, title=name, redact=talk.redact, replace=not argument)
+    own = session is not None and not argument
+    export_to_file(talk.kit.history, target, title=name, redact=talk.redact, replace=own)
     talk.say(f"written to {target}")
 
 

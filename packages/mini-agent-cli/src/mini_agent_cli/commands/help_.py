@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _KEYS = (
     "Enter sends · Alt-Enter starts a new line · Ctrl-R searches what you said · @ completes paths",
     "Ctrl-C stops the agent, a second time leaves · Ctrl-D on an empty line leaves",
+    "A line that begins with // is sent to the agent with one slash less",
     "Ctrl-Z suspends",
 )
 _INDENT = 28

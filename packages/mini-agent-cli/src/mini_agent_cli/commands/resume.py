@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mini_agent_cli.commands.command import Command
-from mini_agent_cli.errors import CliError, UsageError
+from mini_agent_cli.errors import UsageError
 from mini_agent_cli.sessions.picker import MOST_SHOWN, chosen_by_number, session_line
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 
 async def _run(talk: Conversation, argument: str) -> None:
-    from mini_agent_core.errors import SessionError
     from mini_agent_core.session import Session
 
     if talk.store is None:
@@ -23,11 +22,10 @@ async def _run(talk: Conversation, argument: str) -> None:
     current = talk.kit.session
     if current is not None and current.path == chosen.path:
         raise UsageError("this is the session you are in")
-    try:
-        session = Session.open(chosen.path)
-    except SessionError as error:
-        raise CliError(str(error)) from error
+    session = Session.open(chosen.path)
     talk.kit.go_on_in(session)
+    for warning in session.warnings:
+        talk.say(talk.screen.style.paint(warning, "yellow"))
     talk.show_recent()
 
 

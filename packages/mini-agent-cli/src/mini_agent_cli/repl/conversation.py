@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mini_agent_cli.commands.registry import COMMANDS, nearest_command
-from mini_agent_cli.errors import CliError
+from mini_agent_cli.errors import UsageError
 from mini_agent_cli.exit_codes import ABORTED
 from mini_agent_cli.failures import describe
 from mini_agent_cli.model_errors import advise
@@ -20,9 +22,10 @@ from mini_agent_cli.repl.recent import recent_lines
 from mini_agent_cli.repl.view import View
 from mini_agent_cli.signals import GRACE
 from mini_agent_core.cancellation import CancelToken
+from mini_agent_core.errors import SessionWriteFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from mini_agent_cli.agent_kit import AgentKit
     from mini_agent_cli.host import Host
@@ -117,38 +120,50 @@ class Conversation:
                     await self._command(text)
                 else:
                     await self.prompt(text.removeprefix("/") if text.startswith("//") else text)
-            except CliError as error:
-                self.complain(str(error))
+            except Exception as error:  # noqa: BLE001  # told to the user; the conversation goes on
+                self.complain(describe(error))
 
     async def _command(self, text: str) -> None:
-        name, _, argument = text[1:].partition(" ")
+        name, *rest = re.split(r"\s+", text[1:], maxsplit=1)
+        argument = "".join(rest).strip()
         command = self.commands.get(name)
         if command is None:
             near = nearest_command(name)
             hint = f"did you mean /{near}?" if near else "/help lists the commands"
-            raise CliError(f"no command is called /{name}; {hint}")
-        await command.run(self, argument.strip())
+            raise UsageError(f"no command is called /{name}; {hint}")
+        if argument and not command.takes:
+            raise UsageError(f"/{name} takes no more words; nothing was done")
+        await command.run(self, argument)
+
+    @contextmanager
+    def working(self, what: str) -> Iterator[CancelToken]:
+        """Say what is being done while the block runs; Ctrl-C sets the token."""
+        self._cancel = CancelToken()
+        self.screen.doing(what)
+        try:
+            yield self._cancel
+        finally:
+            self._cancel = None
+            self.screen.doing("")
 
     async def prompt(self, text: str | None) -> None:
         """Run the agent on what the user said; failures are told and end nothing."""
         kit = self.kit
         self._view = view = self._new_view()
-        self._cancel = CancelToken()
-        self.screen.doing("starting")
         try:
-            prompt = kit.prompt(text) if text is not None else None
-            result = await kit.run(prompt, view, self._cancel)
+            with self.working("starting") as cancel:
+                prompt = kit.prompt(text) if text is not None else None
+                result = await kit.run(prompt, view, cancel)
         except Exception as error:  # noqa: BLE001  # told to the user; the conversation goes on
             view.end_text()
             advice = advise(error, kit.settings.model, "send it again")
+            if isinstance(error, SessionWriteFailed):
+                advice = "/export writes what was said to a file, /clear starts a new session"
             self.complain(describe(error) + (f" ({advice})" if advice else ""))
         else:
             view.end_text()
             if why := explain(result.stop_reason, "say: go on"):
                 self.screen.print(self.screen.style.paint(why, "yellow"))
-        finally:
-            self._cancel = None
-            self.screen.doing("")
 
     def _new_view(self) -> View:
         return View(self.screen, self.screen.style, self.kit.settings.workspace)
