@@ -234,6 +234,24 @@ def test_event_logs_are_written_where_they_are_wanted(
     assert [json.loads(line)["record"] for line in first] == ["run", "request", "reply", "sent"]
 
 
+def test_a_log_that_cannot_be_had_is_told_at_the_authors_own_line(
+    pytester: pytest.Pytester, asking: Callable[[str], None]
+) -> None:
+    asking(
+        """
+    def test_it(anthropic_mock):
+        anthropic_mock.script([])
+    """
+    )
+    log = pytester.mkdir("logs") / "test_it.py_test_it.jsonl"
+    log.mkdir()
+    result = pytester.runpytest_inprocess("--anthropic-mock-log", "logs")
+    result.stdout.fnmatch_lines(
+        ["> *script([[]])", f"E *cannot write the event log logs/{log.name}: Is a directory"]
+    )
+    result.stdout.no_fnmatch_line("*log_file.py*")
+
+
 IN_PROCESS = """
     import anthropic, pytest
 

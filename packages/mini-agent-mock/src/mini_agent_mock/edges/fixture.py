@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mini_agent_mock.edges.runs import Run
 from mini_agent_mock.engine import Engine
-from mini_agent_mock.errors import ScenarioError
+from mini_agent_mock.errors import MockError, ScenarioError
 from mini_agent_mock.scenario import Scenario, Track
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ class ScriptedRun(Run):
     def script(self, scenario: Any) -> None:
         """Play this: a `Scenario`, an object with `turns` or `tracks`, or a list of turns.
 
-        Raises `ScenarioError` for a scenario that cannot be played and `ScenarioFailure`
-        when what came before did not go as scripted.
+        Raises `ScenarioError` for a scenario that cannot be played, `ScenarioFailure` when
+        what came before did not go as scripted, and `MockError` for a log that cannot be had.
         """
         __tracebackhide__ = True
         if isinstance(scenario, (str, PurePath)):
@@ -58,7 +58,10 @@ class ScriptedRun(Run):
         self._past = self.requests
         self._engine.close()
         self._acts += 1
-        self._engine = Engine(parsed, clock=self._clock, event_log=self._log_path())
+        try:
+            self._engine = Engine(parsed, clock=self._clock, event_log=self._log_path())
+        except MockError as error:
+            raise error.with_traceback(None) from None
         self._attach(self._engine)
 
     def load(self, path: str | Path) -> None:
