@@ -129,6 +129,12 @@ def test_no_key_reaches_the_log_nor_the_account(
     assert "[redacted]" in log.read_text()
 
 
+def test_a_request_that_pytest_shows_does_not_show_its_keys(play: Play) -> None:
+    client = play([{"text": "a"}])
+    client.ask(headers={"x-api-key": SECRET})
+    assert SECRET not in repr(client.engine.requests)
+
+
 def test_what_is_no_key_is_logged_as_it_was_sent(play: Play, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     client = play([{"text": "The token is gone; ask at https://a.b/?key"}], log=log)

@@ -252,7 +252,7 @@ def test_a_recording_that_never_began_leaves_the_file_as_it_was(tmp_path: Path) 
     assert list(tmp_path.iterdir()) == [out]
 
 
-@pytest.mark.parametrize("levels", [500, 5000])
+@pytest.mark.parametrize("levels", [2_000, 50_000])
 def test_a_request_that_nests_too_deeply_passes_and_is_told(tmp_path: Path, levels: int) -> None:
     raw = b'{"a":' * levels + b"1" + b"}" * levels
     out = tmp_path / "out.json"
@@ -362,7 +362,7 @@ def test_a_secret_too_short_to_be_one_is_wrong_usage(
     with pytest.raises(SystemExit) as caught:
         main([str(tmp_path / "o"), "--upstream", "http://h", "--redact", "abc"])
     assert caught.value.code == 64
-    assert "argument --redact: 'abc' is shorter than 6 characters" in capsys.readouterr().err
+    assert "argument --redact: fewer than 6 characters would tear" in capsys.readouterr().err
 
 
 def test_an_upstream_that_does_not_speak_tls_is_told_without_keys(tmp_path: Path) -> None:

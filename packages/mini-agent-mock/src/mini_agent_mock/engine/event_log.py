@@ -37,7 +37,7 @@ class LoggedRequest:
 
     n: int
     at: float
-    request: HttpRequest
+    request: HttpRequest = field(repr=False)  # which would show its keys
     purpose: str = "unknown"
     body: Any = None
     track: str | None = None

@@ -180,7 +180,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _secret(text: str) -> str:
     if len(text) < SHORTEST:
-        what = f"{text!r} is shorter than {SHORTEST} characters, and would tear ordinary text apart"
+        what = f"fewer than {SHORTEST} characters would tear ordinary text apart"
         raise argparse.ArgumentTypeError(what)
     return text
 
