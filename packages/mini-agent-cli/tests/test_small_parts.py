@@ -45,7 +45,7 @@ def test_commands_are_completed_at_the_beginning_and_paths_after_an_at(tmp_path:
     assert completions(tmp_path, "look at @") == ["@src/"]
     assert completions(tmp_path, "look at @.e") == ["@.env"]
     assert completions(tmp_path, "@src/m") == ["@src/main.py"]
-    assert completions(tmp_path, "@nowhere/") == []
+    assert completions(tmp_path, "@nowhere/") == completions(tmp_path, "@a\0b/") == []
     assert completions(tmp_path, "") == completions(tmp_path, "@src ") == []
 
 

@@ -60,5 +60,5 @@ def _names(folder: Path, start: str) -> Iterator[str]:
                 hidden = entry.name.startswith(".") and not start.startswith(".")
                 if entry.name.startswith(start) and not hidden:
                     yield entry.name + ("/" if entry.is_dir() else "")
-    except OSError:
+    except (OSError, ValueError):  # no folder, or no name of one
         return
