@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 
 from mini_agent_cli import __version__
 from mini_agent_cli.assembly import REAL_PARTS
-from mini_agent_cli.errors import CliError
 from mini_agent_cli.exit_codes import ABORTED, HUNG_UP, TERMINATED
 from mini_agent_cli.folders import workspace_folder
+from mini_agent_cli.redaction import redactor_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from prompt_toolkit.history import History
 
     from mini_agent_cli.arguments import RunOptions
     from mini_agent_cli.assembly import Parts, Service
@@ -55,23 +57,24 @@ async def _converse(
     session: Session | None,
     warnings: Sequence[str],
 ) -> int:
-    screen = _screen(settings, host)
+    screen = _screen(settings, host, keeps=session is not None)
     _welcome(settings, warnings, host, screen.style)
-    reading = asyncio.ensure_future(screen.read())
-    # The user can type from here on; everything else is loaded behind the prompt.
-    await asyncio.wait(
-        (reading, asyncio.ensure_future(screen.drawn())), return_when=asyncio.FIRST_COMPLETED
-    )
-    try:
-        talk = _conversation(settings, host, service, parts, session, screen)
-    except BaseException:
-        reading.cancel()  # gives the terminal back as it was
-        await asyncio.wait((reading,))
-        raise
-    # A daemon: whoever leaves at once does not wait for what is no longer needed.
-    threading.Thread(target=_preload, name="preload", daemon=True).start()
-    with _ending_signals(talk):
-        code = await talk.hold(reading)
+    with _ending_signals(screen.leave):
+        reading = asyncio.ensure_future(screen.read())
+        # The user can type from here on; everything else is loaded behind the prompt.
+        await asyncio.wait(
+            (reading, asyncio.ensure_future(screen.drawn())), return_when=asyncio.FIRST_COMPLETED
+        )
+        try:
+            talk = _conversation(settings, host, service, parts, session, screen)
+        except BaseException:
+            reading.cancel()  # gives the terminal back as it was
+            await asyncio.wait((reading,))
+            raise
+        # A daemon: whoever leaves at once does not wait for what is no longer needed.
+        threading.Thread(target=_preload, name="preload", daemon=True).start()
+        with _ending_signals(talk.end):
+            code = await talk.hold(reading)
     _tell_the_way_back(talk, host)
     if code == ABORTED:
         # A tool may still be running, and the event loop would wait for it.
@@ -90,7 +93,6 @@ def _conversation(
 ) -> Conversation:
     from mini_agent_cli.agent_kit import build_kit
     from mini_agent_cli.prompts import INTERACTIVE_SYSTEM
-    from mini_agent_cli.redaction import redactor_for
     from mini_agent_cli.repl.conversation import Conversation
     from mini_agent_cli.sessions.store import SessionStore
     from mini_agent_cli.undo.recorder import Recorder
@@ -118,7 +120,7 @@ def _conversation(
     return talk
 
 
-def _screen(settings: Settings, host: Host) -> Screen | PlainScreen:
+def _screen(settings: Settings, host: Host, *, keeps: bool) -> Screen | PlainScreen:
     from mini_agent_cli.render.style import Style
 
     style = Style.of(host.stdout, host.env)
@@ -128,10 +130,18 @@ def _screen(settings: Settings, host: Host) -> Screen | PlainScreen:
         return PlainScreen(host, style)
     from mini_agent_cli.repl.screen import Screen
 
-    history = None
-    with suppress(CliError):
-        history = workspace_folder(host.env, settings.workspace) / "history"
-    return Screen(host, style, settings.workspace, history)
+    return Screen(host, style, settings.workspace, _history(settings, host, keeps=keeps))
+
+
+def _history(settings: Settings, host: Host, *, keeps: bool) -> History:
+    from mini_agent_cli.repl.history import KeptHistory
+
+    if not keeps:
+        from prompt_toolkit.history import InMemoryHistory
+
+        return InMemoryHistory()
+    path = workspace_folder(host.env, settings.workspace) / "history"
+    return KeptHistory(path, lambda text: redactor_for(host.env).redact(text))
 
 
 def _welcome(settings: Settings, warnings: Sequence[str], host: Host, style: Style) -> None:
@@ -163,14 +173,14 @@ def _preload() -> None:
 
 
 @contextmanager
-def _ending_signals(talk: Conversation) -> Iterator[None]:
+def _ending_signals(end: Callable[[int], None]) -> Iterator[None]:
     """Have SIGTERM, and a terminal that closes, end the conversation in good order."""
     loop = asyncio.get_running_loop()
     numbers = []
     for name, code in (("SIGTERM", TERMINATED), ("SIGHUP", HUNG_UP)):
         number = getattr(signal, name, None)
         if number is not None and sys.platform != "win32":
-            loop.add_signal_handler(number, talk.end, code)
+            loop.add_signal_handler(number, end, code)
             numbers.append(number)
     try:
         yield

@@ -28,11 +28,15 @@ def _answering(questions: Questions) -> KeyBindings:
 
     @keys.add(Keys.Any, filter=takes_a_key, eager=True)
     def _answer(event: KeyPressEvent) -> None:
-        key = event.data.lower()
-        if key in ("y", "s", "a", "n"):
-            questions.answer(key)
-        else:
+        key = event.key_sequence[0].key  # of a paste it is not what was pasted
+        if key.lower() in ("y", "s", "a", "n"):
+            questions.answer(key.lower())
+        elif key not in (Keys.CPRResponse, Keys.Ignore):  # the terminal's own
             questions.remind()
+
+    @keys.add("c-z", filter=takes_a_key, eager=True)
+    def _suspend(event: KeyPressEvent) -> None:
+        event.app.suspend_to_background()
 
     @keys.add("enter", filter=takes_a_key, eager=True)
     @keys.add("escape", filter=takes_a_key, eager=True)
@@ -78,8 +82,9 @@ def _leaving(screen: Screen) -> KeyBindings:
     @keys.add("c-c", eager=True)
     @keys.add("<sigint>", eager=True)
     def _interrupt(event: KeyPressEvent) -> None:
+        broken_off = questions.takes_a_line
         questions.answer("")
-        if screen.interrupt():
+        if screen.interrupt() or broken_off:
             return
         if not event.current_buffer.text:
             screen.print(screen.style.paint(HINT, "dim"))

@@ -71,9 +71,20 @@ class Questions:
         return self._open.prompt + (self._open.keys if self.takes_a_key else "")
 
     def answer(self, text: str) -> None:
-        """Answer the open question, if there is one."""
-        if self._open is not None and not self._open.answer.done():
-            self._open.answer.set_result(text)
+        """Answer the open question, if there is one; what was typed before it is back at once."""
+        opened = self._open
+        if opened is None or opened.answer.done():
+            return
+        opened.answer.set_result(text)
+        if opened.by_line:
+            self._close(opened)
+
+    def _close(self, opened: _Open) -> None:
+        if self._open is not opened:
+            return
+        self._open = None
+        if opened.by_line:
+            self._screen.buffer_text = opened.draft
 
     def remind(self) -> None:
         """Say, once a question, that only the keys shown answer it."""
@@ -114,6 +125,4 @@ class Questions:
         try:
             return await opened.answer
         finally:
-            self._open = None
-            if opened.by_line:
-                self._screen.buffer_text = opened.draft
+            self._close(opened)

@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.formatted_text import ANSI
-from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.shortcuts import PromptSession
 
-from mini_agent_cli.folders import make_own_folder
 from mini_agent_cli.render.escape import harmless, visible
 from mini_agent_cli.repl.completion import InputCompleter
 from mini_agent_cli.repl.keys import key_bindings
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from prompt_toolkit.history import History
     from prompt_toolkit.input import Input
     from prompt_toolkit.output import Output
 
@@ -50,7 +49,7 @@ class Screen:
         host: Host,
         style: Style,
         workspace: Path,
-        history: Path | None,
+        history: History,
         *,
         terminal_input: Input | None = None,
         terminal_output: Output | None = None,
@@ -68,7 +67,7 @@ class Screen:
         self._session: PromptSession[str] = PromptSession(
             self._message,
             multiline=True,
-            history=_history(history),
+            history=history,
             completer=InputCompleter(workspace),
             complete_while_typing=True,
             key_bindings=key_bindings(self),
@@ -183,11 +182,3 @@ class Screen:
             lines.append(self.style.paint(f"· {status} · {seconds} s · Ctrl-C stops", "dim"))
         lines.append(self.questions.prompt() or self.style.paint("> ", "cyan", "bold"))
         return ANSI("\n".join(lines))
-
-
-def _history(path: Path | None) -> History:
-    if path is None:
-        return InMemoryHistory()
-    make_own_folder(path.parent)
-    path.touch(mode=0o600)
-    return FileHistory(str(path))
