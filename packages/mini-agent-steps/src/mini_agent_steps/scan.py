@@ -39,6 +39,13 @@ HOW_TO_MARK = (
 )
 
 
+# The text of an f-string has a type of its own from Python 3.12 on, a t-string's from 3.14.
+_STRINGS = {
+    getattr(tokenize, name, tokenize.STRING)
+    for name in ("STRING", "FSTRING_MIDDLE", "TSTRING_MIDDLE")
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Marker:
     """One marker: its word and what stands behind it."""
@@ -98,8 +105,8 @@ def scan(text: str, path: str) -> tuple[list[ScannedLine], list[Finding]]:
         state.find(text.count("\n", 0, odd.start()) + 1, what, "write it as an escape")
         return [], state.findings
     try:
+        ast.parse(text)  # first, because its words and places for what is wrong are the better
         _tokenize(text, state)
-        ast.parse(text)
     except (tokenize.TokenError, SyntaxError) as error:
         line = error.lineno if isinstance(error, SyntaxError) else error.args[1][0]
         reason = error.msg if isinstance(error, SyntaxError) else error.args[0]
@@ -113,7 +120,7 @@ def _tokenize(text: str, state: _Scan) -> None:
         if token.type == tokenize.COMMENT:
             state.comments[token.start[0]] = token
             continue
-        if token.type == tokenize.STRING:
+        if token.type in _STRINGS:
             for offset, line in enumerate(token.string.splitlines()):
                 if _BURIED.search(line):
                     state.find(
