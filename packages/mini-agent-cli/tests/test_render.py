@@ -99,6 +99,27 @@ def test_a_very_long_diff_loses_its_middle() -> None:
     assert any("440 more changed lines" in line for line in lines)
 
 
+@given(st.lists(st.sampled_from("abc"), max_size=9), st.lists(st.sampled_from("abc"), max_size=9))
+def test_a_diff_accounts_for_every_line(old: list[str], new: list[str]) -> None:
+    """What is removed and what is added is all that tells the one from the other."""
+    lines = diff_lines("\n".join(old), "\n".join(new))
+    result = dict(enumerate(old, 1))
+    removed = {int(line[2:6]): line[8:] for line in lines if line.startswith("-")}
+    added = {int(line[2:6]): line[8:] for line in lines if line.startswith("+")}
+    assert removed.items() <= result.items()
+    kept = iter([line for number, line in result.items() if number not in removed])
+    length = len(old) - len(removed) + len(added)
+    assert [added.get(number) or next(kept) for number in range(1, length + 1)] == new
+
+
+def test_lines_that_repeat_by_the_thousand_are_not_compared_each_with_each() -> None:
+    many = ["x"] * 3_000
+    lines = diff_lines("\n".join(["a", *many, "b"]), "\n".join(["a", "c", *many, "b"]))
+    assert lines[:2] == ["     1  a", "+    2  c"]
+    changed = diff_lines("\n".join(["a", *many, "e"]), "\n".join(["a", "c", *many, "d"]))
+    assert len([line for line in changed if line[0] == "-"]) == 3_001
+
+
 @pytest.mark.parametrize(
     ("tool", "given_input", "expected"),
     [
@@ -194,10 +215,17 @@ def test_markdown_is_parted_the_same_however_it_arrives(cuts: list[int]) -> None
 def test_the_open_block_is_shown_by_its_last_lines() -> None:
     blocks = MarkdownBlocks()
     assert blocks.feed("one\ntwo\nthr") == []
-    assert blocks.tail(2) == ["two", "thr"]
-    assert blocks.tail(9) == ["one", "two", "thr"]
+    assert blocks.tail(2, 80) == ["two", "thr"]
+    assert blocks.tail(9, 80) == ["one", "two", "thr"]
     blocks.feed("ee\n")
-    assert blocks.tail(2) == ["two", "three"]
+    assert blocks.tail(2, 80) == ["two", "three"]
+
+
+def test_of_a_line_that_is_being_written_only_what_fits_is_looked_at() -> None:
+    blocks = MarkdownBlocks()
+    for _ in range(100):
+        blocks.feed("a long line ")
+    assert blocks.tail(2, 20) == ["a long line a long l"]
 
 
 def test_showing_a_reply_costs_the_same_for_each_of_its_lines() -> None:
@@ -206,7 +234,7 @@ def test_showing_a_reply_costs_the_same_for_each_of_its_lines() -> None:
     rendered = 0
     for number in range(2_000):
         rendered += sum(len(block) for block in blocks.feed(f"Paragraph {number}.\n\n"))
-        assert len(blocks.tail(10_000)) <= 2
+        assert len(blocks.tail(10_000, 80)) <= 2
     rendered += sum(len(block) for block in blocks.finish())
     assert rendered == sum(len(f"Paragraph {number}.") for number in range(2_000))
 

@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING, Any
 from mini_agent_cli.render.escape import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+    from typing import TypeAlias
 
     from mini_agent_cli.render.style import Style
+
+    _OpCode: TypeAlias = tuple[str, int, int, int, int]
+    _Numbered: TypeAlias = Iterable[tuple[int, str]]
 
 MOST_LINES = 60
 _LARGEST_FILE = 1_000_000
 _CONTEXT = 2
+_MOST_PAIRS = 2_000_000
+"""Of equal lines, one before and one after: what a comparison costs grows with their number."""
 
 
 def proposed_change(tool: str, tool_input: Mapping[str, Any], workspace: Path) -> tuple[str, str]:
@@ -49,25 +55,51 @@ def diff_lines(before: str, after: str) -> list[str]:
 
     Each carries its line number; a row of dots parts the hunks.
     """
-    import difflib
-
     old, new = before.splitlines(), after.splitlines()
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    head = _alike(old, new)
+    tail = _alike(old[head:][::-1], new[head:][::-1])
+    first, rest = max(head - _CONTEXT, 0), max(tail - _CONTEXT, 0)
+    old, new = old[first : len(old) - rest], new[first : len(new) - rest]
     lines: list[str] = []
-    for group in matcher.get_grouped_opcodes(_CONTEXT):
+    for group in _groups(old, new, head - first, tail - rest):
         if lines:
             lines.append("  ⋮")
         for tag, a, b, c, d in group:
-            lines.extend(_hunk(tag, list(enumerate(old))[a:b], list(enumerate(new))[c:d]))
+            removed, added = enumerate(old[a:b], first + a + 1), enumerate(new[c:d], first + c + 1)
+            lines.extend(_hunk(tag, removed, added))
     return lines
 
 
-def _hunk(tag: str, old: list[tuple[int, str]], new: list[tuple[int, str]]) -> Iterator[str]:
+def _alike(old: Sequence[str], new: Sequence[str]) -> int:
+    """Return how many lines both begin with."""
+    different = (place for place, (a, b) in enumerate(zip(old, new, strict=False)) if a != b)
+    return next(different, min(len(old), len(new)))
+
+
+def _groups(old: list[str], new: list[str], head: int, tail: int) -> Iterable[list[_OpCode]]:
+    """Return the changes in groups; between ``head`` and ``tail`` as one if there is too much."""
+    import difflib
+    from collections import Counter
+
+    in_old = Counter(old)
+    if sum(in_old[line] for line in new) > _MOST_PAIRS:
+        a, b = len(old) - tail, len(new) - tail
+        return [
+            [
+                ("equal", 0, head, 0, head),
+                ("replace", head, a, head, b),
+                ("equal", a, len(old), b, len(new)),
+            ]
+        ]
+    return difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_CONTEXT)
+
+
+def _hunk(tag: str, old: _Numbered, new: _Numbered) -> Iterator[str]:
     if tag == "equal":
-        yield from (f"  {number + 1:>4}  {text}" for number, text in new)
+        yield from (f"  {number:>4}  {text}" for number, text in new)
         return
-    yield from (f"- {number + 1:>4}  {text}" for number, text in old)
-    yield from (f"+ {number + 1:>4}  {text}" for number, text in new)
+    yield from (f"- {number:>4}  {text}" for number, text in old)
+    yield from (f"+ {number:>4}  {text}" for number, text in new)
 
 
 def render_diff(before: str, after: str, style: Style, indent: str = "") -> list[str]:

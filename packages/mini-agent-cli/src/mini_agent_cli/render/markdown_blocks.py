@@ -41,10 +41,16 @@ class MarkdownBlocks:
         self._begin()
         return finished
 
-    def tail(self, lines: int) -> list[str]:
-        """Return the last lines of the open block, as they were written."""
-        kept = self._lines[-lines:]
-        return [*kept, "".join(self._partial)][-lines:] if self._partial else kept
+    def tail(self, lines: int, characters: int) -> list[str]:
+        """Return the last lines of the open block, as they were written, each cut.
+
+        The cost does not grow with a line that is still being written.
+        """
+        shown = [line[:characters] for line in self._lines[-lines:]]
+        if self._partial:
+            # No piece is empty, so that this many hold enough.
+            shown.append("".join(self._partial[:characters])[:characters])
+        return shown[-lines:]
 
     def _line(self, line: str, finished: list[str]) -> None:
         stripped = line.strip()

@@ -77,7 +77,7 @@ class View:
             self._screen.print("\n" + markdown_to_ansi(block, self._style).rstrip("\n"))
 
     def _live_lines(self) -> list[str]:
-        return self._in_short(self._blocks.tail(LIVE_LINES))
+        return self._in_short(self._blocks.tail(LIVE_LINES, 2 * self._style.width))
 
     def _in_short(self, lines: list[str]) -> list[str]:
         return [self._style.shorten(visible(line.expandtabs(4))) for line in lines]
