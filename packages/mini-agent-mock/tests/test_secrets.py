@@ -49,3 +49,18 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
     redactor = Redactor()
     assert not redactor.finds(text)
     assert redactor.clean(text) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("anthropic-ratelimit-input-tokens-limit", "4000000"),
+        ("anthropic-ratelimit-tokens-reset", "2026-11-01T12:00:00Z"),
+        ("idempotency-key", "stainless-python-retry-1c0f"),
+    ],
+)
+def test_what_counts_tokens_or_tries_is_no_secret(name: str, value: str) -> None:
+    redactor = Redactor()
+    assert not redactor.learn({name: value})
+    assert redactor.clean_headers({name: value}) == {name: value}
+    assert redactor.clean(f"is {value} right?") == f"is {value} right?"

@@ -38,6 +38,7 @@ _FORMS = {
 SHORTEST = 6
 _LONG = 16
 _TELLING = re.compile(r"key|token|secret|auth|cookie|passw|credential|session", re.IGNORECASE)
+_COUNTING = re.compile(r"rate-?limit|idempotency", re.IGNORECASE)
 _CONVERSATION = ("messages", "system", "tools", "output_config")
 _PARAMETERS = re.compile(r"[^?&;]+")
 _PIECES = re.compile(r"[\s,;&=\"']+")
@@ -65,9 +66,9 @@ class Redactor:
         """
         before = len(self._known)
         for name, value in headers.items():
-            if _TELLING.search(name):
+            if _is_telling(name):
                 self._add(_credentials(name, value))
-        self._add(value for name, value in parse_qsl(query) if _TELLING.search(name))
+        self._add(value for name, value in parse_qsl(query) if _is_telling(name))
         self._add(told_beside(body))
         return len(self._known) > before
 
@@ -100,7 +101,7 @@ class Redactor:
     def clean_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """The headers; what stands under a telling name is a secret, however short."""
         return {
-            name: REDACTED if _TELLING.search(name) else self._text(value)
+            name: REDACTED if _is_telling(name) else self._text(value)
             for name, value in headers.items()
         }
 
@@ -110,7 +111,7 @@ class Redactor:
 
     def _parameter(self, found: re.Match[str]) -> str:
         name, equals, _ = found[0].partition("=")
-        if equals and _TELLING.search(unquote(name)):
+        if equals and _is_telling(unquote(name)):
             return f"{name}={REDACTED}"
         plain = unquote(found[0])
         cleaned = self._text(plain)
@@ -123,6 +124,11 @@ class Redactor:
             if mark in text:
                 text = form.sub(_replaced, text)
         return text
+
+
+def _is_telling(name: str) -> bool:
+    """Whether a secret stands under this name, and not how many tokens or tries there are."""
+    return bool(_TELLING.search(name)) and not _COUNTING.search(name)
 
 
 def _replaced(found: re.Match[str]) -> str:
@@ -157,7 +163,7 @@ def _told(value: Any) -> Iterator[str]:
     """Every text in a JSON value that stands right under a telling name."""
     if isinstance(value, dict):
         for name, item in value.items():
-            if isinstance(item, str) and _TELLING.search(str(name)):
+            if isinstance(item, str) and _is_telling(str(name)):
                 yield item
             yield from _told(item)
     elif isinstance(value, list):
