@@ -11,6 +11,7 @@ import pickle
 import select
 import signal
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -66,12 +67,19 @@ def run_forked(
     Yields:
         The values as they arrive; after a child that did not end well, a ``Lost``.
     """
+    with tempfile.TemporaryDirectory(prefix="mini-agent-", ignore_cleanup_errors=True) as scratch:
+        yield from _run(tasks, jobs, limit, scratch)
+
+
+def _run(
+    tasks: Sequence[Callable[[], Iterable[T]]], jobs: int, limit: float, scratch: str
+) -> Iterator[Delivered[T]]:
     waiting = list(enumerate(tasks))
     running: dict[int, _Child] = {}
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
-                child = _fork(*waiting.pop(0), limit)
+                child = _fork(*waiting.pop(0), limit, scratch)
                 running[child.pipe] = child
             ready, _, _ = select.select(list(running), [], [], 0.5)
             for pipe in ready:
@@ -92,7 +100,7 @@ def run_forked(
             os.waitpid(child.pid, 0)
 
 
-def _fork(task: int, work: Callable[[], Iterable[object]], limit: float) -> _Child:
+def _fork(task: int, work: Callable[[], Iterable[object]], limit: float, scratch: str) -> _Child:
     receive, send = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -101,6 +109,7 @@ def _fork(task: int, work: Callable[[], Iterable[object]], limit: float) -> _Chi
         os.close(send)
         return _Child(task, pid, receive, time.monotonic() + limit)
     os.close(receive)
+    tempfile.tempdir = scratch  # a child that is killed cannot clean up
     gc.freeze()  # what was inherited lives as long as the child: no need to look at it again
     status = 1
     try:

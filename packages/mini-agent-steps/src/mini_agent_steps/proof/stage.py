@@ -151,7 +151,8 @@ def play(
 ) -> Outcome:
     """Start the snapshot's program afresh in this process and wait for its end."""
     with (
-        _here(folder, env),
+        _interrupts() as received,
+        here(folder, env),
         _streams(screen, lines),
         _time_limit(limit),
         contextlib.ExitStack() as undo,
@@ -167,7 +168,8 @@ def play(
             where = "".join(traceback.format_exc().splitlines()[-3:-1]).strip()
             return Outcome(1, f"still running after {limit:g} s ({where})")
         except BaseException as error:  # noqa: BLE001 - a broken step may raise anything at all
-            screen.add("err", traceback.format_exc())
+            if not received:
+                screen.add("err", traceback.format_exc())
             return Outcome(1, f"run_cli raised {type(error).__name__}: {error}")
     if not isinstance(code, int):
         return Outcome(1, f"run_cli returned {code!r} instead of an exit code")
@@ -205,7 +207,34 @@ def forget(package: str) -> None:
 
 
 @contextlib.contextmanager
-def _here(folder: Path, env: Mapping[str, str]) -> Iterator[None]:
+def _interrupts() -> Iterator[list[int]]:
+    """Let a signal that is meant for us end us, whatever the program makes of the exception.
+
+    Yields the signals that have arrived.
+    """
+    received: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield received
+        return
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, note) for number in numbers]
+    try:
+        yield received
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+        if received:
+            signal.raise_signal(received[0])
+
+
+@contextlib.contextmanager
+def here(folder: Path, env: Mapping[str, str]) -> Iterator[None]:
+    """Have this folder and exactly this environment until the block is left."""
     before, before_env = os.getcwd(), dict(os.environ)  # noqa: PTH109 - restored as it was
     os.chdir(folder)
     os.environ.clear()

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from mini_agent_steps.proof.host import Host
+from mini_agent_steps.proof.stage import environment, here
 
 _SCRIPT = {"turns": [{"text": "ready"}, {"text": "ready"}]}
 
@@ -14,26 +15,34 @@ _SCRIPT = {"turns": [{"text": "ready"}, {"text": "ready"}]}
 def warm_up() -> None:
     """Ask the mock once with and once without a stream, and leave no thread behind.
 
+    The SDK is loaded in a cell's environment: a proxy or a setting of the machine's could keep
+    it from the mock.
+
     The garbage collector rests meanwhile: it would walk through the whole SDK again and again.
     """
     gc.disable()
     try:
-        from anthropic import Anthropic
-
         with (
-            tempfile.TemporaryDirectory() as folder,
+            tempfile.TemporaryDirectory() as name,
             Host() as host,
-            host.run(_SCRIPT, Path(folder) / "events.jsonl") as mock,
-            Anthropic(base_url=mock.base_url, api_key=mock.api_key, max_retries=0) as client,
+            host.run(_SCRIPT, Path(name) / "events.jsonl") as mock,
+            here(Path(name), environment(Path(name), mock.base_url, mock.api_key, {})),
         ):
-            for stream in (False, True):
-                reply = client.messages.create(
-                    model="claude-sonnet-5-5",
-                    max_tokens=10,
-                    messages=[{"role": "user", "content": "ready?"}],
-                    stream=stream,
-                )
-                if stream:
-                    list(reply)
+            _ask()
     finally:
         gc.enable()
+
+
+def _ask() -> None:
+    from anthropic import Anthropic
+
+    with Anthropic(max_retries=0) as client:
+        for stream in (False, True):
+            reply = client.messages.create(
+                model="claude-sonnet-5-5",
+                max_tokens=10,
+                messages=[{"role": "user", "content": "ready?"}],
+                stream=stream,
+            )
+            if stream:
+                list(reply)
