@@ -137,6 +137,8 @@ def test_verify_demands_coverage_when_asked(bench: Bench, capsys: Said) -> None:
     ("words", "message"),
     [
         (["run", "14"], "there is no step 14: steps go from 1 to 2 (note-taking)"),
+        (["run", "9" * 5000], "there is no step 999"),
+        (["run", "/"], "/ is no starter's folder"),
         (["diff", "note-takin"], "there is no step 'note-takin': did you mean note-taking?"),
         (["diff", "2", "tolls.py"], "step note-taking does not change 'tolls.py': did you mean"),
         (["show", "1", "tools.py"], "step answer has no file 'tools.py': did you mean"),
@@ -238,6 +240,25 @@ def test_a_starter_is_red_and_the_solution_green(
     assert steps(bench, "start", "1", str(folder)) == 64
     (folder / "step_note_taking/cli.py").unlink()
     assert steps(bench, "check", str(folder)) == 64
+
+
+def test_run_of_a_starters_folder_runs_what_was_written(
+    bench: Bench, tmp_path: Path, capfd: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "mine"
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert steps(bench, "start", "1", str(folder)) == 0
+    capfd.readouterr()
+    assert steps(bench, "run", str(folder)) == 1
+    assert "write run_cli in cli.py (step 1, chapter 1)" in capfd.readouterr().err
+    for path, text in bench.source.snapshots[0].files.items():
+        own = text.replace("    agent =", "    print('mine', file=sys.stderr)\n    agent =")
+        (folder / "step_answer" / path).write_text(own.replace('."""\n', '."""\nimport sys\n', 1))
+    assert steps(bench, "run", str(folder)) == 0
+    said = capfd.readouterr()
+    assert said.out.startswith("step 1 · answer, as you wrote it: ")
+    assert f"next: mini-agent-steps --course {bench.root} check {folder}\n" in said.out
+    assert said.err == "mine\n"
 
 
 def test_check_names_the_stub_that_was_reached_and_an_early_end(

@@ -102,10 +102,11 @@ def _reader(commands: argparse._SubParsersAction[_Parser]) -> None:
     run = commands.add_parser(
         "run",
         help="run a step; without a key unless --live",
-        usage="mini-agent-steps run STEP [options] [-- PROMPT]",
-        description="Runs a step's demo. What stands behind `--` is asked instead.",
+        usage="mini-agent-steps run STEP|FOLDER [options] [-- PROMPT]",
+        description="Runs a step's demo, or that of the starter in FOLDER, on what you wrote."
+        " What stands behind `--` is asked instead.",
     )
-    run.add_argument("step", metavar="STEP")
+    run.add_argument("step", metavar="STEP|FOLDER")
     run.add_argument("--scenario", metavar="NAME", help="another scenario than the step's demo")
     run.add_argument("--live", action="store_true", help="ask the real model, with your key")
     run.add_argument(

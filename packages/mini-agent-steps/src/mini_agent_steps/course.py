@@ -109,18 +109,15 @@ class Course:
         Raises:
             UsageError: if there is none; the message names the nearest.
         """
+        for step in self.steps:
+            if reference in {step.slug, str(step.number)}:
+                return step
         if reference.isdecimal():
-            number = int(reference)
-            if 1 <= number <= len(self.steps):
-                return self.steps[number - 1]
             last = self.steps[-1]
             raise UsageError(
                 f"there is no step {reference}: steps go from 1 to {last.number} ({last.slug});"
                 f" `{self.command('list')}` shows them"
             )
-        for step in self.steps:
-            if step.slug == reference:
-                return step
         raise UsageError(f"there is no step {reference!r}: {did_you_mean(reference, self.slugs)}")
 
     def step(self, slug: str) -> Step:

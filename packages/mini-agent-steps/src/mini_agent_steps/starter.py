@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mini_agent_steps.build import write_if_different
+from mini_agent_steps.build import Built, write_if_different
 from mini_agent_steps.course import BUILT_IN
 from mini_agent_steps.findings import UsageError
 from mini_agent_steps.symbols import Symbol, symbols
@@ -194,3 +194,15 @@ def step_of_folder(course: Course, folder: Path) -> Step:
             f" `{course.command('start STEP FOLDER')}` makes one"
         ) from error
     return course.find(str(slug))
+
+
+def written(source: Source, folder: Path) -> Built:
+    """Return what a reader has written in a starter's folder, in the place of the step's snapshot.
+
+    Raises:
+        UsageError: if it is no starter's folder, or its program is gone.
+    """
+    step = step_of_folder(source.course, folder)
+    if not (folder / step.package / "cli.py").is_file():
+        raise UsageError(f"{folder / step.package} has no cli.py; the starter came with one")
+    return Built(source.snapshots[step.index], folder.resolve(), 0)

@@ -8,13 +8,12 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mini_agent_steps.build import Built
 from mini_agent_steps.commands import course_of
-from mini_agent_steps.findings import UsageError, counted
+from mini_agent_steps.findings import counted
 from mini_agent_steps.proof.observation import results_of
 from mini_agent_steps.proof.scenario_file import load_scenarios
 from mini_agent_steps.snapshot import load_source
-from mini_agent_steps.starter import left_to_do, make_starter, step_of_folder, task_lines
+from mini_agent_steps.starter import left_to_do, make_starter, task_lines, written
 
 if TYPE_CHECKING:
     import argparse
@@ -33,11 +32,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Say what is still to be written, then each scenario green or red, the newest first."""
     course = course_of(arguments)
     folder = arguments.folder.resolve()
-    step = step_of_folder(course, folder)
-    if not (folder / step.package / "cli.py").is_file():
-        raise UsageError(f"{folder / step.package} has no cli.py; the starter came with one")
     source = load_source(course)
-    built = Built(source.snapshots[step.index], folder, 0)
+    built = written(source, folder)
+    step = built.snapshot.step
     scenarios = [item for item in load_scenarios(course) if item.holds_for(step)]
     scenarios.sort(key=lambda item: (-item.first, item.name))
     left = left_to_do(make_starter(source, step), folder / step.package)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -16,21 +18,30 @@ from mini_agent_steps.narrate import Painter, changes, command_line, wire
 from mini_agent_steps.proof.scenario import Run, Scenario, fill_in
 from mini_agent_steps.proof.scenario_file import load_scenarios
 from mini_agent_steps.snapshot import load_source
+from mini_agent_steps.starter import written
 
 if TYPE_CHECKING:
     import argparse
 
     from mini_agent_steps.course import Course, Step
+    from mini_agent_steps.proof.cell import Folders
     from mini_agent_steps.proof.observation import Written
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the step and show the prompt, its screen, the wire and the changed files."""
     course = course_of(arguments)
-    step = course.find(arguments.step)
     source = load_source(course)
-    (built,) = build(course, [source.snapshots[step.index]])
-    scenario = _scenario(course, step, arguments.scenario or step.demo)
+    own = _folder_of(course, arguments.step)
+    if own:
+        built, then = written(source, own), shlex.join(["check", arguments.step])
+    else:
+        (built,) = build(course, [source.snapshots[course.find(arguments.step).index]])
+        then = f"diff {built.snapshot.step.number}"
+    step = built.snapshot.step
+    scenario = _scenario(
+        course, step, step.demo if arguments.scenario is None else arguments.scenario
+    )
     if arguments.live:
         from mini_agent_steps.live import run_live
 
@@ -39,11 +50,20 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.prompt:
         scenario = _asked(scenario, " ".join(arguments.prompt))
-    print(f"step {step.number} · {step.slug}: {step.adds}")
+    whose = ", as you wrote it" if own else ""
+    print(f"step {step.number} · {step.slug}{whose}: {step.adds}")
     print(f"scenario {scenario.name}: {scenario.title}")
     print("(a scripted model, a dummy key, a scratch folder; everything else is real)\n")
     sys.stdout.flush()
-    return _demo(course, built, scenario)
+    return _demo(built, scenario, course.command(then))
+
+
+def _folder_of(course: Course, reference: str) -> Path | None:
+    """The starter's folder that a reader means; a step of that name comes first."""
+    known = [*course.slugs, *(str(step.number) for step in course.steps)]
+    if reference in known or not os.path.isdir(reference):  # noqa: PTH112 - takes any text
+        return None
+    return Path(reference)
 
 
 def _scenario(course: Course, step: Step, name: str) -> Scenario:
@@ -63,16 +83,37 @@ def _asked(scenario: Scenario, prompt: str) -> Scenario:
     return replace(scenario, runs=(Run((prompt,)),))
 
 
-def _demo(course: Course, built: Built, scenario: Scenario) -> int:
-    from mini_agent_steps.proof.cell import Cell, observe, prepare
-    from mini_agent_steps.proof.expectations import complaints
-    from mini_agent_steps.proof.host import Host
+def _demo(built: Built, scenario: Scenario, then: str) -> int:
+    from mini_agent_steps.proof.cell import prepare
     from mini_agent_steps.proof.warm import warm_up
 
     warm_up()  # the SDK's import is no part of the program's time
-    paint = Painter(wants_colour())
     scratch = Path(tempfile.mkdtemp(prefix="mini-agent-step-"))
-    folders = prepare(scratch, scenario)
+    kept = False
+    try:
+        folders = prepare(scratch, scenario)
+        found = _show(built, scenario, folders)
+        if found:
+            kept = True
+            print("\nthis is not what the scenario promises:", file=sys.stderr)
+            for text in found:
+                print(f"  {text}", file=sys.stderr)
+            print(f"workspace kept: {folders.workspace}", file=sys.stderr)
+            return 1
+    finally:
+        if not kept:
+            shutil.rmtree(scratch, ignore_errors=True)
+    print(Painter(wants_colour())(f"next: {then}", DIM))
+    return 0
+
+
+def _show(built: Built, scenario: Scenario, folders: Folders) -> list[str]:
+    """Run it before the reader's eyes; return what is not as the scenario promises."""
+    from mini_agent_steps.proof.cell import Cell, observe
+    from mini_agent_steps.proof.expectations import complaints
+    from mini_agent_steps.proof.host import Host
+
+    paint = Painter(wants_colour())
     before = fill_in(dict(scenario.files), folders.tokens)
     for number, item in enumerate(scenario.runs, 1):
         lead = f"start {number}: " if len(scenario.runs) > 1 else ""
@@ -96,14 +137,7 @@ def _demo(course: Course, built: Built, scenario: Scenario) -> int:
     for line in changed:
         print(line)
     found = complaints(scenario, seen, folders.tokens)
-    if found:
-        print("\nthis is not what the scenario promises:", file=sys.stderr)
-        for text in found:
-            print(f"  {text}", file=sys.stderr)
-        print(f"workspace kept: {folders.workspace}", file=sys.stderr)
-        return 1
-    print(paint(f"\nas promised; the event log of this run had {len(seen.requests)} requests", DIM))
-    step = built.snapshot.step
-    print(paint("next: " + course.command(f"diff {step.number}"), DIM))
-    shutil.rmtree(scratch, ignore_errors=True)
-    return 0
+    if not found:
+        counted = len(seen.requests)
+        print(paint(f"\nas promised; the event log of this run had {counted} requests", DIM))
+    return found
