@@ -1,3 +1,5 @@
+"""What is taken for a secret, and what is left alone."""
+
 import pytest
 
 from mini_agent_mock.secrets import REDACTED, Redactor
