@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from conftest import Place
     from mini_agent_core.testing import ScriptedClient
 
-CTRL_C = "\x03"
+CTRL_C, CTRL_E = "\x03", "\x05"
 
 
 def at_the_prompt(
@@ -49,14 +49,14 @@ def at_the_prompt(
                 host,
                 Style(),
                 workspace,
-                InMemoryHistory(),
+                InMemoryHistory(["a particular wish"]),
                 terminal_input=keys,
                 terminal_output=DummyOutput(),
             )
             screen.questions._quiet = 0
             reading = asyncio.ensure_future(screen.read())
             await screen.drawn()
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(20):
                 await act(screen, keys.send_text)
             reading.cancel()
             await asyncio.wait((reading,))
@@ -91,6 +91,39 @@ def test_a_question_that_is_broken_off_leaves_the_line_alone(tmp_path: Path) -> 
         press("7" + CTRL_C)
         assert await asking == ""
         assert screen.buffer_text == "half a thought"
+
+    at_the_prompt(tmp_path, act)
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        ("draft\x12part" + CTRL_C + "!", "draft!"),
+        ("draft\x12part\x04" + CTRL_C + "!", "draft!"),
+        ("\x12part\r" + CTRL_E + "!", "a particular wish!"),
+    ],
+)
+def test_a_search_is_accepted_with_enter_and_left_with_ctrl_c(
+    tmp_path: Path, keys: str, line: str
+) -> None:
+    async def act(screen: Screen, press: Callable[[str], None]) -> None:
+        press(keys)
+        while not screen.buffer_text.endswith("!"):  # noqa: ASYNC110  # no event tells of it
+            await asyncio.sleep(0)
+        assert screen.buffer_text == line
+
+    at_the_prompt(tmp_path, act)
+
+
+def test_a_question_ends_a_search(tmp_path: Path) -> None:
+    async def act(screen: Screen, press: Callable[[str], None]) -> None:
+        press("\x12part")
+        while not screen.is_searching:  # noqa: ASYNC110  # no event tells of it
+            await asyncio.sleep(0)
+        asking = asyncio.ensure_future(screen.questions.ask_for_line("Which one? "))
+        await asyncio.sleep(0)
+        press("7\r")
+        assert await asking == "7"
 
     at_the_prompt(tmp_path, act)
 

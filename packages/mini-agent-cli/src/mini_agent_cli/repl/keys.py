@@ -62,7 +62,7 @@ def _writing(screen: Screen) -> KeyBindings:
     questions = screen.questions
 
     @keys.add(
-        "enter", filter=Condition(lambda: not questions.is_open or not questions.takes_a_line)
+        "enter", filter=Condition(lambda: not questions.takes_a_line and not screen.is_searching)
     )
     def _send(event: KeyPressEvent) -> None:
         if event.current_buffer.text.strip():
@@ -81,18 +81,20 @@ def _leaving(screen: Screen) -> KeyBindings:
 
     @keys.add("c-c", eager=True)
     @keys.add("<sigint>", eager=True)
-    def _interrupt(event: KeyPressEvent) -> None:
+    def _interrupt(event: KeyPressEvent) -> None:  # noqa: ARG001  # a binding's shape
+        if screen.stop_searching() and not questions.is_open:
+            return
         broken_off = questions.takes_a_line
         questions.answer("")
         if screen.interrupt() or broken_off:
             return
-        if not event.current_buffer.text:
+        if not screen.buffer_text:
             screen.print(screen.style.paint(HINT, "dim"))
         screen.buffer_text = ""
 
     @keys.add("c-d")
-    def _leave(event: KeyPressEvent) -> None:
-        if not event.current_buffer.text and not questions.is_open:
+    def _leave(event: KeyPressEvent) -> None:  # noqa: ARG001  # a binding's shape
+        if not screen.buffer_text and not questions.is_open:
             screen.leave()
 
     return keys

@@ -118,6 +118,7 @@ class Questions:
         loop = asyncio.get_running_loop()
         opened = _Open(prompt, loop.time(), loop.create_future(), keys)
         loop.call_later(self._quiet, self._screen.redraw)
+        self._screen.stop_searching()
         if opened.by_line:
             opened.draft, self._screen.buffer_text = self._screen.buffer_text, ""
         self._open = opened

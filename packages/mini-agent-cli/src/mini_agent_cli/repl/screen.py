@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.formatted_text import ANSI
+from prompt_toolkit.search import stop_search
 from prompt_toolkit.shortcuts import PromptSession
 
 from mini_agent_cli.render.escape import harmless, visible
@@ -104,6 +105,18 @@ class Screen:
     def is_working(self) -> bool:
         """Whether the agent works."""
         return bool(self._doing)
+
+    @property
+    def is_searching(self) -> bool:
+        """Whether what is typed looks for something said before."""
+        return self._session.app.layout.is_searching
+
+    def stop_searching(self) -> bool:
+        """Have what is typed be the line again; return whether it was not."""
+        searching = self.is_searching
+        if searching:
+            stop_search()
+        return searching
 
     async def read(self) -> str:
         """Return the next text that the user sends.
