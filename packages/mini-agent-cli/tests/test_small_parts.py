@@ -6,12 +6,14 @@ import asyncio
 import io
 import os
 import pty
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
+from mini_agent_cli.__main__ import run
 from mini_agent_cli.errors import CliError, UsageError
 from mini_agent_cli.host import Host
 from mini_agent_cli.render.question import reply_in_words
@@ -163,6 +165,16 @@ def test_signals_are_left_alone_off_the_main_thread() -> None:
         return await asyncio.to_thread(asyncio.run, scenario())
 
     assert asyncio.run(in_a_thread())
+
+
+def test_a_stream_that_is_not_there_is_written_to_without_a_word(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in (("argv", ["mini-agent", "-V"]), ("stdout", None), ("stderr", None)):
+        monkeypatch.setattr(sys, name, value)
+    assert run() == 0
+    sys.stdout.close()
+    sys.stderr.close()
 
 
 def test_output_that_cannot_be_written_is_told_and_a_closed_pipe_passes_through() -> None:
