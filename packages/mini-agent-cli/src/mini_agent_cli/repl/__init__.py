@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from mini_agent_cli import __version__
 from mini_agent_cli.assembly import REAL_PARTS
+from mini_agent_cli.errors import CliError
 from mini_agent_cli.exit_codes import ABORTED, HUNG_UP, TERMINATED
 from mini_agent_cli.folders import workspace_folder
 from mini_agent_cli.redaction import redactor_for
@@ -160,7 +161,7 @@ def _tell_the_way_back(talk: Conversation, host: Host) -> None:
     session = talk.kit.session
     if session is not None and session.messages:
         command = resume_command(session.path.stem)
-        with suppress(OSError):  # the terminal may be gone
+        with suppress(OSError, CliError):  # the terminal may be gone
             host.print(talk.screen.style.paint(f"to go on with it: {command}", "dim"))
 
 

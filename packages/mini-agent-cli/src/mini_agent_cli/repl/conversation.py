@@ -194,7 +194,7 @@ class Conversation:
         """End the conversation with this exit code; called from a signal."""
         if self._cancel is not None:
             self._cancel.set()
-            asyncio.get_running_loop().call_later(GRACE, os._exit, code)
+        asyncio.get_running_loop().call_later(GRACE, os._exit, code)
         self.screen.leave(code)
 
     def _interrupt(self) -> bool:
