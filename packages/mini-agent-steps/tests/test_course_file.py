@@ -148,3 +148,19 @@ def test_a_step_in_the_middle_is_one_entry_and_the_new_code(bench: Bench) -> Non
     }
     assert changed == {"cli.py"}
     assert [step.number for step in source.course.steps] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ('text_chapters = ["x"]', "`text_chapters` is ['x']"),
+        ("text_chapters = [[1]]", "`text_chapters` is [[1]]"),
+        (f"max_added = {'9' * 6000}", "cannot be read: "),
+        (f"max_added = {'[' * 5000}", "cannot be read: "),
+    ],
+)
+def test_a_value_that_no_course_can_have_is_told(bench: Bench, line: str, what: str) -> None:
+    bench.write("course.toml", f"{line}\n{bench.read('course.toml')}")
+    with pytest.raises(CourseError) as caught:
+        load_course(bench.root)
+    assert any(finding.what.startswith(what) for finding in caught.value.findings)

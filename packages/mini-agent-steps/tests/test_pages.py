@@ -212,3 +212,11 @@ def test_a_course_without_pages_says_where_it_looked(
     bench.write("course.toml", 'pages = "nowhere"\n' + bench.read("course.toml"))
     assert docs(bench) == 64
     assert "nowhere; name their folder with --docs FOLDER" in capsys.readouterr().err
+
+
+def test_a_page_that_is_no_text_is_a_finding(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.path("pages/03-more.md").write_bytes(b"\xff\xfe")
+    assert main(["--course", str(bench.root), "docs", "--check"]) == 1
+    assert "03-more.md: cannot be read: " in capsys.readouterr().err

@@ -8,7 +8,7 @@ import pytest
 
 from mini_agent_steps.findings import CourseError
 from mini_agent_steps.proof.scenario import fill_in, tracks_of, turns_of
-from mini_agent_steps.proof.scenario_file import load_scenarios
+from mini_agent_steps.proof.scenario_file import load_scenarios, read_scenarios
 
 if TYPE_CHECKING:
     from conftest import Bench
@@ -120,3 +120,36 @@ def test_turns_and_tracks_are_two_spellings_of_one_thing() -> None:
     assert turns_of(short, "main") == turns_of(long, "main") == [{"text": "a"}]
     assert tracks_of(short) == tracks_of(long) == ["main"]
     assert turns_of(short, "compact") == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"expect": {"finalStopReason": "end_turn", "tracks": 3}}, "`tracks` is no map"),
+        ({"expect": {"finalStopReason": "end_turn", "tracks": {"main": 3}}}, "`tracks` is no map"),
+        ({"expect": {"finalStopReason": "end_turn", "messages": {"9" * 5000: []}}}, "`messages`"),
+        ({"script": {"turns": 3}}, "the mock refuses `script`"),
+        ({"script": {"tracks": {"main": 3}}}, "the mock refuses `script`"),
+        ({"script": {}}, "the mock refuses `script`"),
+        ({"files": {"/etc/x": ""}}, "'/etc/x' in `files` is no path below its folder"),
+        ({"home": {"../x": ""}}, "'../x' in `home` is no path below its folder"),
+        ({"files": {"a\0b": ""}}, "is no path below its folder"),
+        ({"files": {"": ""}}, "is no path below its folder"),
+        ({"files": {"a": "\udcff"}}, "the text of 'a' holds half a character"),
+        ({"runs": [{"argv": ["\0"]}]}, "`argv` has a character that no program can be given"),
+        ({"runs": [{"argv": ["x"], "env": {"A=B": "1"}}]}, "`env` has a name or value"),
+    ],
+)
+def test_what_no_cell_could_be_made_of_is_found_when_the_file_is_read(
+    bench: Bench, changes: dict[str, Any], what: str
+) -> None:
+    bench.scenario("take-a-note", **changes)
+    _, findings = read_scenarios(bench.course)
+    assert any(what in finding.what for finding in findings)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, f"[{'9' * 6000}]"])
+def test_json_that_python_cannot_hold_is_a_finding(bench: Bench, text: str) -> None:
+    bench.write("scenarios/take-a-note.json", text)
+    _, (finding,) = read_scenarios(bench.course)
+    assert finding.what.startswith("cannot be read: ")

@@ -39,6 +39,9 @@ def load_course(root: Path) -> Course:
         raise CourseError(
             [Finding(COURSE_FILE, line, f"not TOML: {error}", "mend the syntax")]
         ) from error
+    except (ValueError, RecursionError) as error:  # a number too long, or nested too deep
+        what = f"cannot be read: {error}"
+        raise CourseError([Finding(COURSE_FILE, 0, what, "write a smaller one")]) from error
     reader = _Reader(text.splitlines())
     course = _read(root, data, reader)
     if reader.findings:
@@ -85,6 +88,13 @@ class _Reader:
             self.find(self.key_line(line, key), f"`{key}` {found}", f"write {key} = {name}")
             return kind()
         return value
+
+    def numbers(self, table: dict[str, Any], key: str) -> tuple[int, ...]:
+        value = self.take(table, key, list, 1, [])
+        if not all(type(item) is int for item in value):
+            self.find(self.key_line(1, key), f"`{key}` is {value!r}", "write whole numbers in it")
+            return ()
+        return tuple(value)
 
     def leftovers(self, table: dict[str, Any], known: tuple[str, ...], line: int) -> None:
         for key in table:
@@ -137,7 +147,7 @@ def _read(root: Path, data: dict[str, Any], reader: _Reader) -> Course:
     course = Course(
         root=root,
         title=reader.take(data, "title", str, 1, None),
-        text_chapters=tuple(reader.take(data, "text_chapters", list, 1, [])),
+        text_chapters=reader.numbers(data, "text_chapters"),
         max_added=reader.take(data, "max_added", int, 1, 120),
         max_barred=reader.take(data, "max_barred", float, 1, 0.08),
         pages_folder=reader.take(data, "pages", str, 1, "pages"),
@@ -165,7 +175,7 @@ def _check_steps(course: Course, lines: list[int], reader: _Reader) -> None:
     if not course.steps:
         reader.find(1, "a course without steps", "write at least one [[step]]")
     seen: dict[str, int] = {}
-    chapters = {int(chapter) for chapter in course.text_chapters}
+    chapters = set(course.text_chapters)
     last = None
     for step, line in zip(course.steps, lines, strict=True):
         at = reader.key_line(line, "slug")

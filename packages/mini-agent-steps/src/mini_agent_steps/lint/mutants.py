@@ -13,6 +13,6 @@ if TYPE_CHECKING:
 
 
 def check(source: Source) -> list[Finding]:
-    """Find mutants that no longer fit the source or the scenarios."""
-    scenarios, _ = read_scenarios(source.course)
-    return read_mutants(source, scenarios)[1]
+    """Find mutants that no longer fit the source or the scenarios, if all of those can be read."""
+    scenarios, findings = read_scenarios(source.course)
+    return [] if findings else read_mutants(source, scenarios)[1]

@@ -35,7 +35,6 @@ def check(course: Course) -> list[Finding]:
     scenarios, findings = read_scenarios(course)
     names = {scenario.name for scenario in scenarios}
     for scenario in scenarios:
-        findings += _script(course, scenario)
         findings += _assertions(course, scenario)
         findings += _dangers(course, scenario)
     unread = {path.stem for path in course.scenarios.glob("*.json")} - names
@@ -57,29 +56,6 @@ def _demo_line(course: Course, demo: str) -> int:
     wanted = f'"{demo}"'
     numbers = (n for n, line in enumerate(lines, 1) if line.startswith("demo") and wanted in line)
     return next(numbers, 0)
-
-
-def _script(course: Course, scenario: Scenario) -> list[Finding]:
-    """Have the mock read the script, and pass its complaint on."""
-    from mini_agent_mock import Scenario as Script
-    from mini_agent_mock import ScenarioError
-
-    try:
-        Script.parse(dict(scenario.script))
-    except ScenarioError as error:
-        path = f"scenarios/{scenario.name}.json"
-        lines = (course.root / path).read_text("utf-8").splitlines()
-        numbers = (at for at, line in enumerate(lines, 1) if '"script"' in line)
-        first, *rest = str(error).splitlines() or [""]
-        return [
-            Finding(
-                path,
-                next(numbers, 1),
-                f"the mock refuses `script`: {first}",
-                " ".join(rest) or "mend it",
-            )
-        ]
-    return []
 
 
 def _assertions(course: Course, scenario: Scenario) -> Iterator[Finding]:

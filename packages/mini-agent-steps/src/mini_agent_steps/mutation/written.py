@@ -68,15 +68,15 @@ def read_mutants(source: Source, scenarios: Sequence[Scenario]) -> tuple[MutantL
         data = tomllib.loads(text)
     except FileNotFoundError:
         return MutantList(), []
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         return MutantList(), [Finding(MUTANTS_FILE, 1, f"cannot be read: {error}", "mend it")]
     reader = _Reader(source, {item.name: item for item in scenarios}, text.splitlines())
     for key in data:
         if key not in {"mutant", "equivalent"}:
             near = did_you_mean(key, ["mutant", "equivalent"])
             reader.findings.append(Finding(MUTANTS_FILE, 1, f"unknown key {key!r}", near))
-    mutants = [reader.mutant(entry) for entry in data.get("mutant", [])]
-    equivalents = [reader.equivalent(entry) for entry in data.get("equivalent", [])]
+    mutants = [reader.mutant(entry) for entry in reader.tables(data, "mutant")]
+    equivalents = [reader.equivalent(entry) for entry in reader.tables(data, "equivalent")]
     made = tuple(mutant for mutant in mutants if mutant is not None)
     reader.check_unique(made)
     return MutantList(made, tuple(item for item in equivalents if item)), reader.findings
@@ -94,6 +94,14 @@ class _Reader:
         numbers = (at for at, line in enumerate(self.lines, 1) if name and f'"{name}"' in line)
         self.findings.append(Finding(MUTANTS_FILE, next(numbers, 1), what, cure))
 
+    def tables(self, data: dict[str, Any], name: str) -> list[dict[str, Any]]:
+        """The tables of an array; none, and a finding, if it is no such array."""
+        found = data.get(name, [])
+        if isinstance(found, list) and all(isinstance(entry, dict) for entry in found):
+            return found
+        self.find("", f"`{name}` is no list of tables", f"write [[{name}]]")
+        return []
+
     def mutant(self, entry: dict[str, Any]) -> Mutant | None:
         name = str(entry.get("id", ""))
         for key in entry.keys() - _KEYS:
@@ -103,6 +111,11 @@ class _Reader:
             if not isinstance(entry.get(key), kind):
                 self.find(name, f"mutant {name!r} has no {key!r}", f"write {key} = …")
                 return None
+        if not isinstance(entry.get("symbol", ""), str):
+            self.find(
+                name, f"mutant {name!r}: `symbol` is no string", 'write symbol = "Class.name"'
+            )
+            return None
         slugs = self.source.course.slugs
         if entry["since"] not in slugs:
             near = did_you_mean(entry["since"], slugs)

@@ -63,7 +63,12 @@ def sync(
     pages = []
     chapters: dict[int, Path] = {}
     for path in sorted(folder.glob("*.md")):
-        text = path.read_text("utf-8")
+        try:
+            text = path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            what = f"cannot be read: {error}"
+            findings.append(Finding(path.name, 0, what, "save it as UTF-8 text"))
+            continue
         page = read_page(text, path.name)
 
         filled = "" if page.findings else fill(page, partial(_content, renderer, page))

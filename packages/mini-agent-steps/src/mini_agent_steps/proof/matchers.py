@@ -6,6 +6,7 @@ results sent back, files, output, exit codes; never at what the script made the 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -65,7 +66,7 @@ def _is_results(value: object) -> bool:
 
 def _is_messages(value: object) -> bool:
     return isinstance(value, dict) and all(
-        key.lstrip("-").isdecimal() and int(key) != 0 and _is_text_list(lines)
+        re.fullmatch("-?[1-9][0-9]{0,8}", key) and _is_text_list(lines)
         for key, lines in value.items()
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from mini_agent_steps.findings import CourseError, Finding, did_you_mean
@@ -70,6 +71,8 @@ def read_scenario(path: Path, course: Course) -> tuple[Scenario | None, list[Fin
         return None, [Finding(name, error.lineno, f"not JSON: {error.msg}", "mend the syntax")]
     except (OSError, UnicodeDecodeError) as error:
         return None, [Finding(name, 0, f"cannot be read: {error}", "save it as UTF-8 text")]
+    except (ValueError, RecursionError) as error:  # a number too long, or nested too deep
+        return None, [Finding(name, 0, f"cannot be read: {error}", "write a smaller one")]
     file = _File(path, text)
     if not isinstance(data, dict):
         file.find("", "not an object", 'write {"title": …, "since": …, "runs": …, …}')
@@ -98,6 +101,9 @@ def _scenario(name: str, data: dict[str, Any], course: Course, file: _File) -> S
     if not runs:
         file.find("runs", "no program start", 'write at least [{"argv": ["prompt"]}]')
     _check_texts(data, file)
+    _check_script(data["script"], file)
+    if file.findings:
+        return None
     _check_expectations(data, file)
     if file.findings:
         return None
@@ -142,11 +148,16 @@ def _run(item: object, file: _File) -> Run:
         if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
             file.find(key, f"`{key}` is no list of strings", f'write "{key}": ["…"]')
             value = []
+        if any(map(_is_unusable, value)):
+            file.find(key, f"`{key}` has a character that no program can be given", _UNUSABLE)
         parts.append(tuple(value))
     env = item.get("env", {})
     if not isinstance(env, dict) or not all(isinstance(v, str | None) for v in env.values()):
         file.find("env", "`env` is no map of name to text or null", 'write "env": {"NAME": "…"}')
         env = {}
+    texts = [*env, *(value for value in env.values() if value)]
+    if any(map(_is_unusable, texts)) or any(not name or "=" in name for name in env):
+        file.find("env", "`env` has a name or value that no environment can hold", _UNUSABLE)
     return Run(parts[0], parts[1], env)
 
 
@@ -155,6 +166,42 @@ def _check_texts(data: dict[str, Any], file: _File) -> None:
         texts = data.get(key, {})
         if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
             file.find(key, f"`{key}` is no map of path to text", f'write "{key}": {{"path": "…"}}')
+            continue
+        for path, text in texts.items():
+            _check_path(key, path, file)
+            if not _is_unicode(text):
+                file.find(path, f"the text of {path!r} holds half a character", "mend its \\u…")
+
+
+def _check_path(key: str, path: str, file: _File) -> None:
+    parts = PurePosixPath(path).parts
+    if not parts or _is_unusable(path) or path.startswith("/") or ".." in parts:
+        what = f"{path!r} in `{key}` is no path below its folder"
+        file.find(path, what, "write a relative path of a file, without `..`")
+
+
+_UNUSABLE = "take out null characters and halves of characters; a name holds no `=`"
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def _is_unusable(text: str) -> bool:
+    """Whether the system cannot take it as a name, an argument or a value."""
+    return "\0" in text or not _is_unicode(text)
+
+
+def _check_script(script: dict[str, Any], file: _File) -> None:
+    """Have the mock read the script, and pass its complaint on."""
+    from mini_agent_mock import Scenario as Script
+    from mini_agent_mock import ScenarioError
+
+    try:
+        Script.parse(dict(script))
+    except ScenarioError as error:
+        first, *rest = str(error).splitlines() or [""]
+        file.find("script", f"the mock refuses `script`: {first}", " ".join(rest) or "mend it")
 
 
 def _check_expectations(data: dict[str, Any], file: _File) -> None:
@@ -163,6 +210,11 @@ def _check_expectations(data: dict[str, Any], file: _File) -> None:
         file.find("expect", "`finalStopReason` is missing", 'write "finalStopReason": "end_turn"')
     known = {**TRACK_MATCHERS, **WORLD_MATCHERS}
     tracks = expect.get("tracks", {})
+    if not isinstance(tracks, dict) or not all(isinstance(item, dict) for item in tracks.values()):
+        file.find(
+            "tracks", "`tracks` is no map of track to what is expected", 'write {"main": {…}}'
+        )
+        tracks = {}
     _check_matchers({k: v for k, v in expect.items() if k != "tracks"}, known, file)
     names = tracks_of(data["script"])
     for track, matchers in tracks.items():
