@@ -152,7 +152,18 @@ class Terminal:
         deadline = time.monotonic() + PATIENCE
         while self._read():
             assert time.monotonic() < deadline, f"it never ended\n{self.text}"
-        self.child.wait()
+        return self._exit_code()
+
+    def hang_up(self) -> int:
+        """Close the terminal under the program; wait until it has ended, return its exit code."""
+        self.child.ptyproc.fileobj.close()
+        return self._exit_code()
+
+    def _exit_code(self) -> int:
+        deadline = time.monotonic() + PATIENCE
+        while self.child.isalive():
+            assert time.monotonic() < deadline, f"it never ended\n{self.text}"
+            time.sleep(0.02)
         status = self.child.exitstatus
         return status if status is not None else -(self.child.signalstatus or 0)
 

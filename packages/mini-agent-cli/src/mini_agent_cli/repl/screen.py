@@ -8,6 +8,7 @@ printed once and scrolls away like any output.
 from __future__ import annotations
 
 import asyncio
+import errno
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.search import stop_search
 from prompt_toolkit.shortcuts import PromptSession
 
+from mini_agent_cli.exit_codes import HUNG_UP
 from mini_agent_cli.render.escape import harmless, visible
 from mini_agent_cli.repl.completion import InputCompleter
 from mini_agent_cli.repl.keys import key_bindings
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
 
 REDRAW = 0.05
 """The shortest time between two drawings of the prompt, in seconds."""
+
+
+_TERMINAL_IS_GONE = (errno.EIO, errno.ENXIO, errno.EBADF)
 
 
 class Screen:
@@ -130,6 +135,10 @@ class Screen:
             )
         except EOFError:
             raise Left from None
+        except OSError as error:
+            if error.errno not in _TERMINAL_IS_GONE:
+                raise
+            raise self._left or Left(HUNG_UP) from error
         except KeyboardInterrupt:
             return ""
         self.buffer_text = ""
