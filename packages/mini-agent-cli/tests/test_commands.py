@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import resource
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -54,9 +55,12 @@ class ScriptedScreen(PlainScreen):
         self._type([""])
 
     def press_ctrl_c(self) -> None:
-        """Press it, and send again what was given back."""
+        """Press it; what is given back is sent again."""
         assert self.interrupt()
-        self._type(self.buffer_text.split("\n"))
+
+    def give_back(self, text: str) -> None:
+        super().give_back(text)
+        self._type(text.split("\n"))
 
 
 class Client(ScriptedClient):
@@ -126,6 +130,21 @@ def test_a_command_that_fails_ends_nothing(place: Place) -> None:
     assert shown.index("Not a directory") < shown.index("by the prices of")
 
 
+def test_an_export_that_finds_the_disk_full_leaves_no_half_file(place: Place) -> None:
+    talk = Talk(place, "word " * 4_000)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill_the_disk() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+
+    try:
+        shown = talk.hold("say words", fill_the_disk, "/export out.md")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "cannot write the export: File too large" in shown
+    assert not (place.workspace / "out.md").exists()
+
+
 def test_ctrl_c_stops_a_compaction_and_nothing_is_changed(place: Place) -> None:
     talk = Talk(place, "word " * 400, [Stall()], "Yes.")
     talk.client.at, talk.client.call = 2, lambda: talk.screen.press_ctrl_c()
@@ -137,6 +156,15 @@ def test_ctrl_c_stops_a_compaction_and_nothing_is_changed(place: Place) -> None:
         "AssistantMessage",
         "UserMessage",
     ]
+
+
+def test_what_was_sent_ahead_of_ctrl_c_is_shown_where_no_line_can_be_filled_in(
+    place: Place,
+) -> None:
+    talk = Talk(place, [Stall()], "Yes.")
+    talk.client.at, talk.client.call = 1, lambda: talk.screen.press_ctrl_c()
+    shown = talk.hold("wait", "two\nlines")
+    assert "not sent:\ntwo\nlines" in shown
 
 
 def test_a_session_that_cannot_be_written_says_what_keeps_the_rest(place: Place) -> None:

@@ -69,7 +69,7 @@ def test_ctrl_c_at_a_question_for_words_keeps_what_was_typed_and_sent_before(
 ) -> None:
     async def act(screen: Screen, press: Callable[[str], None]) -> None:
         def interrupt() -> bool:
-            screen.buffer_text = "sent ahead\n" + screen.buffer_text
+            screen.give_back("sent ahead")
             return True
 
         screen.interrupt = interrupt

@@ -214,7 +214,7 @@ class Conversation:
         while not self._sent.empty():
             waiting.append(self._sent.get_nowait())
         if waiting:
-            self.screen.buffer_text = "\n".join([*waiting, self.screen.buffer_text]).rstrip("\n")
+            self.screen.give_back("\n".join(waiting))
 
 
 def _in_short(text: str) -> str:

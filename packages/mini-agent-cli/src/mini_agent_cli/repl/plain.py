@@ -36,7 +36,6 @@ class PlainScreen:
         self.style = style
         self.questions = PlainQuestions(self)
         self.interrupt: Callable[[], bool] = lambda: False
-        self.buffer_text = ""
         self._host = host
         self._working = False
         self._left: int | None = None
@@ -78,6 +77,10 @@ class PlainScreen:
         with suppress(OSError, ValueError):
             self._host.stdout.write(text)
             self._host.stdout.flush()
+
+    def give_back(self, text: str) -> None:
+        """Show what was sent and is not acted on: a line of this terminal cannot be filled in."""
+        self.print(f"not sent:\n{text}")
 
     def live(self, lines: list[str]) -> None:
         """Show nothing: only finished text is printed here."""

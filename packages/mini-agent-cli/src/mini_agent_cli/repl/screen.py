@@ -106,6 +106,10 @@ class Screen:
         self._session.default_buffer.text = text
         self._session.default_buffer.cursor_position = len(text)
 
+    def give_back(self, text: str) -> None:
+        """Have what was sent stand in the line again, before what is typed there."""
+        self.buffer_text = f"{text}\n{self.buffer_text}".rstrip("\n")
+
     @property
     def is_working(self) -> bool:
         """Whether the agent works."""

@@ -57,12 +57,22 @@ def export_to_file(
     else:
         text = to_markdown(history, title)
     try:
-        with target.open("wb" if replace else "xb") as file:
-            file.write(redact(text).encode("utf-8", "replace"))
+        _write(target, redact(text).encode("utf-8", "replace"), replace=replace)
     except FileExistsError as error:
         raise UsageError(f"{target} is there already; {cure}") from error
     except OSError as error:
         raise UsageError(f"{target}: cannot write the export: {error.strerror}") from error
+
+
+def _write(target: Path, data: bytes, *, replace: bool) -> None:
+    with target.open("wb" if replace else "xb") as file:
+        try:
+            file.write(data)
+            file.flush()
+        except OSError:
+            if target.is_file():
+                target.unlink()  # half an export would stand in the way of the next
+            raise
 
 
 def to_markdown(history: Sequence[Message], title: str) -> str:
