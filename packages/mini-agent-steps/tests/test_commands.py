@@ -16,6 +16,7 @@ import pytest
 from mini_agent_steps import course as course_module
 from mini_agent_steps.__main__ import main
 from mini_agent_steps.arguments import parser
+from mini_agent_steps.commands import jobs_for
 from mini_agent_steps.course import BUILT_IN
 from mini_agent_steps.course_file import load_course
 from mini_agent_steps.snapshot import load_source
@@ -148,6 +149,9 @@ def test_verify_demands_coverage_when_asked(bench: Bench, capsys: Said) -> None:
         ),
         (["verify", "--scenario", "x"], "there is no scenario 'x': known are"),
         (["check", "/"], "/ is no starter's folder"),
+        (["diff", "1", ""], "step answer does not change '': known are"),
+        (["verify", "--scenario", ""], "there is no scenario '': known are"),
+        (["selfcheck", "--mutant", ""], "there is no mutant '': known are"),
     ],
 )
 def test_what_is_not_there_is_told_with_what_is(
@@ -286,6 +290,27 @@ def test_check_names_the_stub_that_was_reached_and_an_early_end(
     assert said.count("no such flag") == 2
 
 
+def test_a_program_that_takes_its_process_along_is_told_by_run_and_check(
+    bench: Bench, tmp_path: Path, capfd: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "mine"
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert steps(bench, "start", "1", str(folder)) == 0
+    program = folder / "step_answer/cli.py"
+    program.write_text(
+        "import os\n\ndef run_cli(argv):\n    open('left', 'w').close()\n    os._exit(0)\n"
+    )
+    capfd.readouterr()
+    assert steps(bench, "run", str(folder)) == 1
+    said = capfd.readouterr()
+    assert "left  (new, +0 -0)\n" in said.out
+    assert "promises:\n  its process died with status 0\n" in said.err
+    assert steps(bench, "check", str(folder)) == 1
+    said = capfd.readouterr()
+    assert re.search(r"red    \S+: .+\n       its process died with status 0\n", said.out)
+    assert "0 of 2 green" in said.out
+
+
 def test_a_protocols_method_is_nothing_to_write() -> None:
     source = load_source(load_course(BUILT_IN))
     starter = make_starter(source, source.course.steps[-1])
@@ -325,6 +350,8 @@ def test_a_misspelt_command_is_told_the_nearest(capsys: Said) -> None:
     ("words", "message"),
     [
         (["verify", "-j", "-3"], "argument -j/--jobs: -3 is less than 0"),
+        (["--course", "", "list"], "argument --course: '' names no folder"),
+        (["check", ""], "argument FOLDER: '' names no folder"),
         (["verify", "-j", "two"], "argument -j/--jobs: invalid number value: 'two'"),
         (["run", "1", "--folder", "x"], "--folder and --proxy are for --live"),
         (["run", "1", "--proxy"], "--folder and --proxy are for --live"),
@@ -337,6 +364,13 @@ def test_an_option_that_would_do_nothing_is_refused(
         main(words)
     assert caught.value.code == 64
     assert message in capsys.readouterr().err
+
+
+def test_no_more_jobs_are_run_than_the_processors_can_move(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    assert [jobs_for(wanted) for wanted in (0, 3, 99_999)] == [2, 3, 8]
 
 
 def test_one_is_no_plural(bench: Bench, capsys: Said) -> None:

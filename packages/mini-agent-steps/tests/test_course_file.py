@@ -72,6 +72,19 @@ BAD = {
         ONE + '[[file]]\npath = "py.typed"\nsince = "oen"\n',
         ["8: unknown step 'oen': did you mean one?"],
     ),
+    "a file that leaves the course": (
+        ONE + '[[file]]\npath = "../py.typed"\nsince = "one"\n',
+        [
+            (
+                "9: '../py.typed' is no path below the canonical folder: write a relative path of"
+                " a file, without `..`"
+            )
+        ],
+    ),
+    "pages that no disk can hold": (
+        'pages = "\\u0000"\n' + ONE,
+        ["1: `pages` is '\\x00': take the null character out"],
+    ),
     "no TOML": (
         "title = C\n",
         ["1: not TOML: Invalid value (at line 1, column 9): mend the syntax"],

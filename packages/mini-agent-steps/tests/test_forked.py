@@ -13,6 +13,7 @@ from mini_agent_steps.proof.forked import Delivered, Lost, can_fork, run_forked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(not can_fork(), reason="this platform cannot fork")
 
@@ -42,6 +43,55 @@ def test_a_child_that_dies_is_told_and_what_it_had_sent_is_kept() -> None:
     assert [item.value for item in run_forked([dies], jobs=1)] == [1, Lost("died with status 3")]
 
 
+def test_a_child_that_ends_before_its_work_is_done_is_told_whatever_its_status() -> None:
+    def leaves() -> Iterator[int]:
+        yield 1
+        os._exit(0)
+
+    assert [item.value for item in run_forked([leaves], jobs=1)] == [1, Lost("died with status 0")]
+
+
+def test_a_child_is_not_waited_for_by_its_pipe(tmp_path: Path) -> None:
+    """A process that it left holds the pipe open; one that closed it works on."""
+    ending = tmp_path / "ending"
+    os.mkfifo(ending)
+
+    def leaves_one() -> Iterator[int]:
+        if not os.fork():
+            ending.open().read()  # until the test is over
+            os._exit(0)
+        yield 1
+        os._exit(0)
+
+    def closes_all() -> Iterator[int]:
+        os.closerange(3, 256)
+        time.sleep(600)
+        yield 1
+
+    lost = list(run_forked([leaves_one], jobs=1, limit=600))[1:]
+    ending.open("w").close()
+    assert lost == [Delivered(0, Lost("died with status 0"))]
+    (item,) = run_forked([closes_all], jobs=1, limit=0.05)
+    assert item.value == Lost("was stopped: it took too long")
+
+
+def test_a_child_that_nobody_wants_any_more_may_clean_up(tmp_path: Path) -> None:
+    cleaned = tmp_path / "cleaned"
+
+    def works() -> Iterator[int]:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            yield 1
+            time.sleep(600)
+        finally:
+            cleaned.touch()
+
+    values = run_forked([works], jobs=1)
+    next(values)
+    values.close()  # type: ignore[attr-defined]  # it is a generator
+    assert cleaned.exists()
+
+
 def test_a_child_that_raises_is_told(capfd: pytest.CaptureFixture[str]) -> None:
     def raises() -> list[int]:
         raise ValueError
@@ -56,7 +106,7 @@ def test_a_child_over_its_time_is_stopped() -> None:
         yield 1
 
     (item,) = run_forked([hangs], jobs=1, limit=0.05)
-    assert item.value == Lost("stopped: it took too long")
+    assert item.value == Lost("was stopped: it took too long")
 
 
 def test_children_are_ended_when_nobody_listens_any_more() -> None:

@@ -9,6 +9,7 @@ import pytest
 from mini_agent_steps.build import build
 from mini_agent_steps.proof.cell import Cell, read_tree, typed
 from mini_agent_steps.proof.cover import uncovered
+from mini_agent_steps.proof.forked import can_fork
 from mini_agent_steps.proof.host import Host
 from mini_agent_steps.proof.matrix import (
     MatrixResult,
@@ -132,6 +133,28 @@ def test_a_broken_agent_turns_its_cell_red(
     assert found
     if expected != "number of":
         assert any(text.startswith(expected) for text in found), found
+
+
+@pytest.mark.skipif(not can_fork(), reason="this platform cannot fork")
+@pytest.mark.parametrize("jobs", [1, 99_999])
+def test_a_cell_that_takes_its_process_along_is_named_and_the_others_are_run(
+    bench: Bench, jobs: int
+) -> None:
+    bench.change("canonical/tools.py", '    return "noted"', "    import os\n\n    os._exit(0)")
+    built = build(bench.course, bench.source.snapshots)
+    cells = [
+        Cell(item, one)
+        for one in built
+        for item in load_scenarios(bench.course)
+        if item.holds_for(one.snapshot.step)
+    ]
+    warm_up()
+    result = run_matrix(cells, len(cells), jobs=jobs)
+    assert result.complete
+    assert {item.name for item in result.results} == {cell.name for cell in cells}
+    (lost,) = result.failed
+    assert lost.name == "take-a-note@note-taking"
+    assert lost.complaints == ("its process died with status 0",)
 
 
 def test_turns_left_over_and_turns_too_many_are_red(bench: Bench, host: Host) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from mini_agent_steps.proof.program import Ended, Program, start_fresh
 from mini_agent_steps.proof.ready import ReadyInterpreter
+from mini_agent_steps.proof.stage import MOST_OUTPUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -111,6 +112,15 @@ import threading, time
 threading.Thread(target=lambda: (time.sleep(0.1), print("last"))).start()
 """
     assert start(program(tmp_path, code), LIMIT) == Ended(0, "last\n", "")
+
+
+def test_a_process_that_prints_without_end_is_stopped_long_before_its_time(
+    tmp_path: Path, start: Callable[[Program, float], Ended]
+) -> None:
+    ended = start(program(tmp_path, "while True:\n    print('more')"), 600.0)
+    assert (ended.exit_code, ended.too_much) == (None, True)
+    assert ended.stdout.startswith("more\nmore\n")
+    assert len(ended.stdout) <= MOST_OUTPUT + 1
 
 
 def test_a_ready_interpreter_ends_with_what_it_started_when_its_maker_is_gone(

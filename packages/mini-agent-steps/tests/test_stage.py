@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mini_agent_steps.build import Built
-from mini_agent_steps.proof.stage import Clock, Outcome, Screen, environment, play
+from mini_agent_steps.proof.forked import can_fork
+from mini_agent_steps.proof.stage import (
+    MOST_OUTPUT,
+    TOO_MUCH,
+    Clock,
+    Outcome,
+    Screen,
+    environment,
+    play,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,7 +120,7 @@ def test_every_way_to_end_is_an_outcome(
 
 def test_an_exit_message_goes_to_stderr(bench: Bench, tmp_path: Path) -> None:
     _, screen, _ = run(bench, tmp_path, 'sys.exit("no key")')
-    assert ("err", "no key") in shown(screen)
+    assert ("err", "no key\n") in shown(screen)
 
 
 def test_a_program_that_hangs_is_stopped_even_if_it_catches_everything(
@@ -119,8 +128,25 @@ def test_a_program_that_hangs_is_stopped_even_if_it_catches_everything(
 ) -> None:
     body = "while True:\n    try:\n        time.sleep(60)\n    except Exception:\n        pass"
     outcome, _, _ = run(bench, tmp_path, body, limit=0.05)
-    assert outcome.exit_code == 1
-    assert (outcome.problem or "").startswith("still running after 0.05 s")
+    assert outcome == Outcome(1, "still running after 0.05 s (cli.py:7: time.sleep(60))")
+
+
+def test_a_program_that_prints_without_end_is_stopped(bench: Bench, tmp_path: Path) -> None:
+    outcome, screen, _ = run(bench, tmp_path, 'while True:\n    print("more")')
+    assert outcome == Outcome(1, f'{TOO_MUCH} (cli.py:6: print("more"))')
+    assert len(screen.written) < MOST_OUTPUT
+
+
+@pytest.mark.skipif(not can_fork(), reason="this platform cannot fork")
+@pytest.mark.parametrize("end", ["return 3", "sys.exit(3)"])
+def test_a_fork_of_the_programs_own_ends_with_it(bench: Bench, tmp_path: Path, end: str) -> None:
+    body = f"child = os.fork()\nif not child:\n    {end}\n"
+    body += "return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) + 1"
+    before = os.getpid()
+    outcome, _, _ = run(bench, tmp_path, body)
+    if os.getpid() != before:  # else two of us would run the rest of the tests
+        os._exit(1)
+    assert outcome == Outcome(4)
 
 
 def test_a_program_that_takes_a_clock_never_waits(bench: Bench, tmp_path: Path) -> None:

@@ -60,6 +60,12 @@ def _count(text: str) -> int:
 _count.__name__ = "number"  # what argparse calls a text that is none
 
 
+def _folder(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("'' names no folder; write . for this one")
+    return Path(text)
+
+
 def _check_command(root: _Parser, words: Sequence[str]) -> None:
     """Stop at an unknown command with the nearest known one."""
     rest = iter(words)
@@ -85,7 +91,7 @@ def parser() -> _Parser:
     )
     root.add_argument(
         "--course",
-        type=Path,
+        type=_folder,
         metavar="FOLDER",
         help="another course than the built-in one: the folder of its course.toml",
     )
@@ -112,7 +118,9 @@ def _reader(commands: argparse._SubParsersAction[_Parser]) -> None:
     run.add_argument(
         "--proxy", action="store_true", help="with --live: go through the proxy of the environment"
     )
-    run.add_argument("--folder", type=Path, help="with --live: work here, not in a scratch folder")
+    run.add_argument(
+        "--folder", type=_folder, help="with --live: work here, not in a scratch folder"
+    )
 
     diff = commands.add_parser("diff", help="what a step adds to the one before")
     diff.add_argument("step", metavar="STEP")
@@ -124,15 +132,15 @@ def _reader(commands: argparse._SubParsersAction[_Parser]) -> None:
 
     start = commands.add_parser("start", help="a starter: the step before, stubs, failing checks")
     start.add_argument("step", metavar="STEP")
-    start.add_argument("folder", type=Path, metavar="FOLDER")
+    start.add_argument("folder", type=_folder, metavar="FOLDER")
 
     check = commands.add_parser("check", help="check what you have written in a starter's folder")
-    check.add_argument("folder", type=Path, metavar="FOLDER", nargs="?", default=Path())
+    check.add_argument("folder", type=_folder, metavar="FOLDER", nargs="?", default=Path())
 
 
 def _author(commands: argparse._SubParsersAction[_Parser]) -> None:
     build = commands.add_parser("build", help="slice every step; only what changed is written")
-    build.add_argument("--out", type=Path, metavar="FOLDER", help="write the packages there")
+    build.add_argument("--out", type=_folder, metavar="FOLDER", help="write the packages there")
 
     lint = commands.add_parser("lint", help="every rule of the source, the scenarios, the pages")
     lint.add_argument(
@@ -141,7 +149,7 @@ def _author(commands: argparse._SubParsersAction[_Parser]) -> None:
 
     docs = commands.add_parser("docs", help="fill the pages' generated blocks")
     docs.add_argument("--check", action="store_true", help="only say what is out of date")
-    docs.add_argument("--docs", type=Path, metavar="FOLDER", help="where the pages are")
+    docs.add_argument("--docs", type=_folder, metavar="FOLDER", help="where the pages are")
 
     verify = commands.add_parser("verify", help="every scenario on every step it holds for")
     verify.add_argument("steps", nargs="*", metavar="STEP")
@@ -164,4 +172,4 @@ def _author(commands: argparse._SubParsersAction[_Parser]) -> None:
     )
 
     new = commands.add_parser("new", help="start a course of your own")
-    new.add_argument("folder", type=Path, metavar="FOLDER")
+    new.add_argument("folder", type=_folder, metavar="FOLDER")

@@ -7,12 +7,18 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from mini_agent_steps.findings import UsageError, did_you_mean
 
 COURSE_FILE = "course.toml"
 BUILT_IN = Path(__file__).parent / "course"
+
+
+def is_below(path: str) -> bool:
+    """Whether a path that an author wrote names something below the folder it is relative to."""
+    parts = PurePosixPath(path).parts
+    return bool(parts) and "\0" not in path and not path.startswith("/") and ".." not in parts
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,15 @@ import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mini_agent_steps.course import COURSE_FILE, Course, ShownWhole, Step, Uncovered, WholeFile
+from mini_agent_steps.course import (
+    COURSE_FILE,
+    Course,
+    ShownWhole,
+    Step,
+    Uncovered,
+    WholeFile,
+    is_below,
+)
 from mini_agent_steps.findings import CourseError, Finding, UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -163,12 +171,24 @@ def _read(root: Path, data: dict[str, Any], reader: _Reader) -> Course:
     top = ("title", "pages", "text_chapters", "max_added", "max_barred")
     reader.leftovers(data, (*top, "step", "file", "uncovered", "shown_whole"), 1)
     _check_steps(course, [entry.line for entry in entries], reader)
+    _check_paths(course, [entry.line for entry in files], reader)
     for entry, slug in [(e, w.since) for e, w in zip(files, course.files, strict=True)] + [
         (e, w.step) for e, w in zip(shown, course.shown_whole, strict=True)
     ]:
         if slug not in course.slugs:
             reader.find(entry.line, f"unknown step {slug!r}", did_you_mean(slug, course.slugs))
     return course
+
+
+def _check_paths(course: Course, lines: list[int], reader: _Reader) -> None:
+    if "\0" in course.pages_folder:
+        what = f"`pages` is {course.pages_folder!r}"
+        reader.find(reader.key_line(1, "pages"), what, "take the null character out")
+    for file, line in zip(course.files, lines, strict=True):
+        if file.path and not is_below(file.path):
+            what = f"{file.path!r} is no path below the canonical folder"
+            cure = "write a relative path of a file, without `..`"
+            reader.find(reader.key_line(line, "path"), what, cure)
 
 
 def _check_steps(course: Course, lines: list[int], reader: _Reader) -> None:

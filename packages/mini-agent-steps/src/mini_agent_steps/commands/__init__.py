@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
     from mini_agent_steps.course import Course
 
+_MOST_JOBS = 4
+"""Children for each processor, however many are asked for."""
+
 
 def course_of(arguments: argparse.Namespace) -> Course:
     """Return the course a command is about: the built-in one, or the one in `--course`."""
@@ -26,9 +29,13 @@ def wants_colour() -> bool:
 
 
 def jobs_for(wanted: int) -> int:
-    """Return how many children to use; 0 means as many as there are processors, at most 8."""
+    """Return how many children to use; 0 means as many as there are processors, at most 8.
+
+    So many that each hardly moves would only be stopped by their cells' time limits.
+    """
     from mini_agent_steps.proof.forked import can_fork
 
     if not can_fork():
         return 1
-    return wanted or min(os.cpu_count() or 1, 8)
+    processors = os.cpu_count() or 1
+    return min(wanted, _MOST_JOBS * processors) or min(processors, 8)

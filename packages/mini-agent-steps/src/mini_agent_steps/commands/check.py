@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from mini_agent_steps.course import Course, Step
     from mini_agent_steps.proof.cell import Cell
-    from mini_agent_steps.proof.host import Host
     from mini_agent_steps.proof.observation import Observation
     from mini_agent_steps.proof.scenario import Scenario
 
@@ -43,15 +42,13 @@ def run(arguments: argparse.Namespace) -> int:
         print("\n".join([*task_lines(left), ""]))
 
     from mini_agent_steps.proof.cell import Cell
-    from mini_agent_steps.proof.host import Host
     from mini_agent_steps.proof.warm import warm_up
 
     warm_up()
     reasons: dict[str, list[str]] = {}
-    with Host() as host:
-        for scenario in scenarios:
-            reason = _why_red(Cell(scenario, built), host)
-            print(_verdict(scenario, reason, reasons))
+    for scenario in scenarios:
+        reason = _why_red(Cell(scenario, built))
+        print(_verdict(scenario, reason, reasons))
     red = sum(map(len, reasons.values()))
     for line in _shared(reasons):
         print(line)
@@ -84,15 +81,16 @@ def _shared(reasons: dict[str, list[str]]) -> Iterator[str]:
             yield f"  {counted(number, 'scenario')}: {reason}"
 
 
-def _why_red(cell: Cell, host: Host) -> str | None:
+def _why_red(cell: Cell) -> str | None:
     """The reason that helps most: a stub that was reached, an early end, the first complaint."""
-    from mini_agent_steps.proof.cell import observe, prepare
+    from mini_agent_steps.proof.apart import observe_apart
+    from mini_agent_steps.proof.cell import prepare
     from mini_agent_steps.proof.expectations import complaints
 
     scratch = Path(tempfile.mkdtemp(prefix="mini-agent-check-"))
     try:
         folders = prepare(scratch, cell.scenario)
-        seen = observe(cell, host, folders)
+        seen = observe_apart(cell, folders)
         found = complaints(cell.scenario, seen, folders.tokens)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

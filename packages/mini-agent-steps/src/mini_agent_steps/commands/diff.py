@@ -20,7 +20,7 @@ def run(arguments: argparse.Namespace) -> int:
     source = load_source(course)
     before = source.snapshots[step.index - 1] if step.index else None
     diffs = diff_snapshots(before, source.snapshots[step.index])
-    if arguments.file:
+    if arguments.file is not None:
         known = [diff.path for diff in diffs]
         diffs = [diff for diff in diffs if diff.path == arguments.file]
         if not diffs:

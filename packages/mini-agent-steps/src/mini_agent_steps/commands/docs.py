@@ -27,11 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not folder.is_dir():
         raise UsageError(_no_pages(course, folder))
     source = load_source(course)
-    transcripts = Transcripts(source)
-    try:
-        result = sync(source, folder, transcripts, write=not arguments.check)
-    finally:
-        transcripts.close()
+    result = sync(source, folder, Transcripts(source), write=not arguments.check)
     for finding in result.findings:
         print(finding, file=sys.stderr)
     different = [page for page in result.pages if page.before != page.after]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
@@ -109,9 +110,9 @@ def _demo(built: Built, scenario: Scenario, then: str) -> int:
 
 def _show(built: Built, scenario: Scenario, folders: Folders) -> list[str]:
     """Run it before the reader's eyes; return what is not as the scenario promises."""
-    from mini_agent_steps.proof.cell import Cell, observe
+    from mini_agent_steps.proof.apart import observe_apart
+    from mini_agent_steps.proof.cell import Cell
     from mini_agent_steps.proof.expectations import complaints
-    from mini_agent_steps.proof.host import Host
 
     paint = Painter(wants_colour())
     before = fill_in(dict(scenario.files), folders.tokens)
@@ -123,11 +124,11 @@ def _show(built: Built, scenario: Scenario, folders: Folders) -> list[str]:
     def watch(item: Written) -> None:
         stream = sys.__stderr__ if item.stream == "err" else sys.__stdout__
         assert stream is not None
-        stream.write(item.text)
-        stream.flush()
+        with contextlib.suppress(OSError):  # who prints next in our name tells it
+            stream.write(item.text)
+            stream.flush()
 
-    with Host() as host:
-        seen = observe(Cell(scenario, built), host, folders, watch)
+    seen = observe_apart(Cell(scenario, built), folders, watch)
     print()
     print(paint("what went over the wire", BOLD))
     for line in wire(seen, paint):

@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise CourseError(findings)
     generated = [] if arguments.written else generate(source)
     mutants = [*listed.mutants, *generated]
-    if arguments.mutant:
+    if arguments.mutant is not None:
         known = [mutant.id for mutant in mutants]
         mutants = [mutant for mutant in mutants if mutant.id == arguments.mutant]
         if not mutants:
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     jobs = jobs_for(arguments.jobs)
     built = build(course, source.snapshots)
-    executed = trace_cells(source, scenarios, built, mutants, jobs)
+    executed = trace_cells(scenarios, built, mutants, jobs)
     verdicts = run_mutants(source, scenarios, mutants, executed, jobs=jobs)
     # On a busy machine a cell can go red for want of time; so nothing is called stale at once.
     equivalents = {item.mutant for item in listed.equivalents}
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     }
     verdicts = [second.get(item.mutant.id, item) for item in verdicts]
     good = _report_written([item for item in verdicts if item.mutant.cells])
-    whole = not arguments.written and not arguments.mutant
+    whole = not arguments.written and arguments.mutant is None
     rest = [item for item in verdicts if not item.mutant.cells]
     good &= _report_generated(rest, listed.equivalents, whole=whole)
     print(f"selfcheck: {time.perf_counter() - started:.1f} s, {counted(jobs, 'job')}")

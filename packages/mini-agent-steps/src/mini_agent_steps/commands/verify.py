@@ -23,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     course = course_of(arguments)
     wanted = [course.find(reference) for reference in arguments.steps] or list(course.steps)
     scenarios = load_scenarios(course)
-    if arguments.scenario:
+    if arguments.scenario is not None:
         names = [scenario.name for scenario in scenarios]
         if arguments.scenario not in names:
             near = did_you_mean(arguments.scenario, names)

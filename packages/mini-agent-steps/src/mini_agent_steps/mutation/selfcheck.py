@@ -60,7 +60,6 @@ class Executed:
 
 
 def trace_cells(
-    source: Source,
     scenarios: Sequence[Scenario],
     built: Sequence[Built],
     mutants: Sequence[Mutant],
@@ -81,7 +80,8 @@ def trace_cells(
     executed = []
     for item in run_forked(tasks, jobs):
         if isinstance(item.value, Lost):
-            raise UsageError(f"{source.course.steps[item.task].slug}: {item.value}")
+            slug = built[item.task].snapshot.step.slug
+            raise UsageError(f"step {slug} without any mutant: {item.value}; run verify first")
         if isinstance(item.value, Executed):
             executed.append(item.value)
         else:

@@ -17,7 +17,6 @@ from mini_agent_steps.proof.scenario_file import load_scenarios
 
 if TYPE_CHECKING:
     from mini_agent_steps.course import Step
-    from mini_agent_steps.proof.host import Host
     from mini_agent_steps.snapshot import Source
 
 # What a transcript shows in the place of folders that differ from machine to machine.
@@ -25,12 +24,12 @@ SHOWN = {"workspace": "~/project", "home": "~"}
 
 
 class Transcripts:
-    """Makes transcripts, all in one process; the server is started when the first is asked."""
+    """Makes transcripts; the SDK is loaded when the first is asked."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._scenarios = {item.name: item for item in load_scenarios(source.course)}
-        self._host: Host | None = None
+        self._warm = False
 
     def __call__(self, step: Step, name: str) -> str:
         """Run the scenario on the step and return what a reader would see.
@@ -38,9 +37,9 @@ class Transcripts:
         Raises:
             BlockError: if there is no such scenario, or it is red.
         """
-        from mini_agent_steps.proof.cell import Cell, observe, prepare
+        from mini_agent_steps.proof.apart import observe_apart
+        from mini_agent_steps.proof.cell import Cell, prepare
         from mini_agent_steps.proof.expectations import complaints
-        from mini_agent_steps.proof.host import Host
         from mini_agent_steps.proof.warm import warm_up
 
         scenario = self._scenarios.get(name)
@@ -48,14 +47,14 @@ class Transcripts:
             known = [key for key, item in self._scenarios.items() if item.holds_for(step)]
             what = f"step {step.slug!r} has no scenario {name!r}"
             raise BlockError(what, did_you_mean(name, known))
-        if self._host is None:
+        if not self._warm:
             warm_up()
-            self._host = Host()
+            self._warm = True
         (built,) = build(self._source.course, [self._source.snapshots[step.index]])
         scratch = Path(tempfile.mkdtemp(prefix="mini-agent-page-"))
         try:
             folders = prepare(scratch, scenario)
-            seen = observe(Cell(scenario, built), self._host, folders)
+            seen = observe_apart(Cell(scenario, built), folders)
             found = complaints(scenario, seen, folders.tokens)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
@@ -75,11 +74,6 @@ class Transcripts:
         for token, shown in SHOWN.items():
             text = text.replace(folders.tokens[token], shown)
         return text.replace(sys.executable, "python")
-
-    def close(self) -> None:
-        """Stop the server."""
-        if self._host is not None:
-            self._host.close()
 
 
 def _screen(starts: list[str], written: list[tuple[str, str]]) -> list[str]:

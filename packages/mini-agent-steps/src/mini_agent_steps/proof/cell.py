@@ -12,7 +12,15 @@ from mini_agent_steps.proof.expectations import complaints
 from mini_agent_steps.proof.observation import Observation, SeenRequest
 from mini_agent_steps.proof.program import Program, start_fresh
 from mini_agent_steps.proof.scenario import Run, fill_in
-from mini_agent_steps.proof.stage import TIME_LIMIT, Clock, Outcome, Screen, environment, play
+from mini_agent_steps.proof.stage import (
+    TIME_LIMIT,
+    TOO_MUCH,
+    Clock,
+    Outcome,
+    Screen,
+    environment,
+    play,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -186,6 +194,8 @@ def _outcome(ended: Ended, screen: Screen) -> Outcome:
     """What a process showed, and how it ended."""
     screen.add("out", ended.stdout)
     screen.add("err", ended.stderr)
+    if ended.too_much:
+        return Outcome(1, TOO_MUCH)
     if ended.exit_code is None:
         return Outcome(1, f"the program was still running after {PROCESS_LIMIT:g} s")
     if "Traceback (most" in ended.stderr:

@@ -57,7 +57,8 @@ def uncovered(
     missed: list[Missed] = []
     for item in run_forked([partial(_measure, scenarios, one) for one in built], jobs):
         if isinstance(item.value, Lost):
-            raise UsageError(f"measuring {built[item.task].snapshot.step.slug}: {item.value}")
+            slug = built[item.task].snapshot.step.slug
+            raise UsageError(f"measuring step {slug}: {item.value}; a cell of it is red")
         missed.append(item.value)
     missed.sort(key=lambda miss: (miss.step, miss.file, miss.line))
     findings, used = [], set()

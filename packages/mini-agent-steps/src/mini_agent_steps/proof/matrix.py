@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mini_agent_steps.proof.cell import Cell, CellResult, run_cell, typed
-from mini_agent_steps.proof.forked import Lost, run_forked
+from mini_agent_steps.proof.forked import Lost, can_fork, run_forked
 from mini_agent_steps.proof.host import Host
 from mini_agent_steps.proof.stage import TIME_LIMIT
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 _SHARES = 6
 """How many children, one after another, do a job's work: who is early takes from the rest."""
+
+_LIMIT = 10 * TIME_LIMIT
+"""Seconds that a cell may take, with all its starts, whatever its program swallows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,24 +96,30 @@ def run_matrix(
     jobs: int = 1,
     report: Callable[[CellResult], None] = lambda _: None,
 ) -> MatrixResult:
-    """Run every cell, in this process or in ``jobs`` children forked from it."""
+    """Run every cell in children, ``jobs`` at once; in this process where it cannot fork."""
     results: list[CellResult] = []
-    if jobs == 1:
-        for result in _run_all(cells):
-            results.append(result)
-            report(result)
-        return MatrixResult(expected, tuple(results))
-    stripes = [cells[start :: jobs * _SHARES] for start in range(jobs * _SHARES)]
-    tasks = [lambda stripe=stripe: _run_all(stripe) for stripe in stripes]
-    for item in run_forked(tasks, jobs):
-        if isinstance(item.value, Lost):
-            lost = CellResult(f"worker {item.task + 1}", (str(item.value),), 0.0)
-            results.append(lost)
-            report(lost)
-            continue
-        results.append(item.value)
-        report(item.value)
+    for result in _run_apart(cells, jobs) if can_fork() else _run_all(cells):
+        results.append(result)
+        report(result)
     return MatrixResult(expected, tuple(results))
+
+
+def _run_apart(cells: Sequence[Cell], jobs: int) -> Iterator[CellResult]:
+    """Run the cells in children; the cell that one died in is red, and the others are run."""
+    shares = min(jobs * _SHARES, len(cells))
+    stripes = [cells[start::shares] for start in range(shares)]
+    while stripes:
+        done = [0] * len(stripes)
+        tasks = [partial(_run_all, stripe) for stripe in stripes]
+        for item in run_forked(tasks, jobs, limit=_LIMIT):
+            if isinstance(item.value, Lost):
+                stripe = stripes[item.task]
+                name = stripe[min(done[item.task], len(stripe) - 1)].name
+                yield CellResult(name, (str(item.value),), 0.0)
+            else:
+                yield item.value
+            done[item.task] += 1
+        stripes = [stripe[at:] for stripe, at in zip(stripes, done, strict=True) if stripe[at:]]
 
 
 def _run_all(cells: Sequence[Cell]) -> Iterator[CellResult]:

@@ -8,8 +8,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, TypeAlias
+
+from mini_agent_steps.proof.stage import MOST_OUTPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 
 Files: TypeAlias = tuple[IO[bytes], IO[bytes], IO[bytes]]
 """What a process has as its standard input, output and error output."""
+
+_LOOK = 0.5
+"""Seconds after which it is looked whether a process prints without end, or is wanted no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +46,17 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a process ended. ``exit_code`` is None if it was stopped for taking too long."""
+    """How a process ended.
+
+    Attributes:
+        exit_code: None if it was stopped, for taking too long or printing too much.
+        too_much: whether it printed more than a program may; only the beginning is kept.
+    """
 
     exit_code: int | None
     stdout: str
     stderr: str
+    too_much: bool = False
 
 
 def start_fresh(program: Program, limit: float) -> Ended:
@@ -60,14 +72,27 @@ def start_fresh(program: Program, limit: float) -> Ended:
             start_new_session=True,
         )
         try:
-            code = process.wait(limit)
-        except subprocess.TimeoutExpired:
-            code = None
+            for seconds in looks(limit, files):
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(seconds)
+                    break
+            code = process.returncode
         finally:
             stop_group(process.pid)
             process.kill()
             process.wait()
         return ended(code, files)
+
+
+def looks(limit: float, files: Files) -> Iterator[float]:
+    """Yield how long to wait until the next look, while there is time and not too much output."""
+    deadline = time.monotonic() + limit
+    while (rest := deadline - time.monotonic()) > 0 and not _too_much(files):
+        yield min(rest, _LOOK)
+
+
+def _too_much(files: Files) -> bool:
+    return any(os.fstat(file.fileno()).st_size > MOST_OUTPUT for file in files[1:])
 
 
 @contextlib.contextmanager
@@ -84,8 +109,9 @@ def ended(code: int | None, files: Files) -> Ended:
     """Read what a process that has ended left in its files."""
     for file in files:
         file.seek(0)
-    out, err = (file.read().decode("utf-8", "replace") for file in files[1:])
-    return Ended(code, *(text.replace(os.linesep, "\n") for text in (out, err)))
+    out, err = (file.read(MOST_OUTPUT + 1).decode("utf-8", "replace") for file in files[1:])
+    out, err = (text.replace(os.linesep, "\n") for text in (out, err))
+    return Ended(code, out, err, _too_much(files))
 
 
 def stop_group(leader: int) -> None:

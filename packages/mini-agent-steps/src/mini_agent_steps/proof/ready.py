@@ -18,21 +18,17 @@ import os
 import runpy
 import signal
 import sys
-import time
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from mini_agent_steps.proof.program import Ended, ended, standard_files, stop_group
+from mini_agent_steps.proof.program import Ended, ended, looks, standard_files, stop_group
 from mini_agent_steps.proof.stage import forget
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from mini_agent_steps.proof.program import Files, Program
-
-_LOOK = 0.5
-"""Seconds after which a process is looked at that has handed its end of the pipe to a child."""
 
 
 class ReadyInterpreter:
@@ -89,10 +85,12 @@ def _start(program: Program, limit: float, connection: Connection) -> Ended:
             target=_become, args=(program, files, connection)
         )
         process.start()
-        deadline = time.monotonic() + limit
         try:
-            while process.exitcode is None and (rest := deadline - time.monotonic()) > 0:
-                if connection in wait([process.sentinel, connection], min(rest, _LOOK)):
+            for seconds in looks(limit, files):
+                # A process can have handed its end of the pipe to a child, so it is asked too.
+                if process.exitcode is not None:
+                    break
+                if connection in wait([process.sentinel, connection], seconds):
                     break  # nobody waits for it any more
             code = process.exitcode
         finally:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from mini_agent_steps.course import is_below
 from mini_agent_steps.findings import CourseError, Finding, did_you_mean
 from mini_agent_steps.proof.matchers import TRACK_MATCHERS, WORLD_MATCHERS
 from mini_agent_steps.proof.scenario import Run, Scenario, tracks_of
@@ -174,8 +174,7 @@ def _check_texts(data: dict[str, Any], file: _File) -> None:
 
 
 def _check_path(key: str, path: str, file: _File) -> None:
-    parts = PurePosixPath(path).parts
-    if not parts or _is_unusable(path) or path.startswith("/") or ".." in parts:
+    if not is_below(path) or not _is_unicode(path):
         what = f"{path!r} in `{key}` is no path below its folder"
         file.find(path, what, "write a relative path of a file, without `..`")
 

@@ -17,13 +17,13 @@ import threading
 import time
 import traceback
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from mini_agent_steps.proof.observation import Written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
     from types import FrameType, ModuleType
 
     from mini_agent_steps.build import Built
@@ -36,8 +36,14 @@ TIME_LIMIT = 20.0
 _SCRUBBED = ("ANTHROPIC_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_")
 
 
-class Hung(BaseException):
-    """Raised inside a program that is over its time. No `except Exception` can swallow it."""
+MOST_OUTPUT = 1_000_000
+"""Characters that a program may print before it counts as one that never stops."""
+
+TOO_MUCH = f"it printed more than {MOST_OUTPUT} characters"
+
+
+class Stopped(BaseException):
+    """Raised inside a program that goes too far. No `except Exception` can swallow it."""
 
 
 @dataclass(slots=True)
@@ -46,9 +52,11 @@ class Screen:
 
     written: list[Written] = field(default_factory=list)
     watcher: Callable[[Written], None] | None = None
+    length: int = 0
 
     def add(self, stream: Literal["out", "err", "in"], text: str) -> None:
         """Note that a text appeared, and tell the watcher."""
+        self.length += len(text)
         item = Written(time.time(), stream, text)
         self.written.append(item)
         if self.watcher is not None:
@@ -64,6 +72,8 @@ class _Output(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
+        if self._screen.length + len(text) > MOST_OUTPUT:
+            raise Stopped(TOO_MUCH)
         if text:
             self._screen.add(self._stream, text)
         return len(text)
@@ -150,6 +160,7 @@ def play(
     limit: float = TIME_LIMIT,
 ) -> Outcome:
     """Start the snapshot's program afresh in this process and wait for its end."""
+    process = os.getpid()
     with (
         _interrupts() as received,
         here(folder, env),
@@ -157,32 +168,52 @@ def play(
         _time_limit(limit),
         contextlib.ExitStack() as undo,
     ):
-        try:
-            module = _import_afresh(built, undo)
-            accepted = inspect.signature(module.run_cli).parameters
-            extra = {"clock": clock} if "clock" in accepted else {}
-            code = module.run_cli(list(argv), **extra)
-        except SystemExit as stop:
-            return Outcome(_exit_code(stop))
-        except Hung:
-            where = "".join(traceback.format_exc().splitlines()[-3:-1]).strip()
-            return Outcome(1, f"still running after {limit:g} s ({where})")
-        except BaseException as error:  # noqa: BLE001 - a broken step may raise anything at all
-            if not received:
-                screen.add("err", traceback.format_exc())
-            return Outcome(1, f"run_cli raised {type(error).__name__}: {error}")
+        outcome = _outcome(built, argv, screen, clock, undo, received)
+        if os.getpid() != process:  # a fork of the program's own has no more to do here
+            os._exit(outcome.exit_code)
+    return outcome
+
+
+def _outcome(
+    built: Built,
+    argv: Sequence[str],
+    screen: Screen,
+    clock: Clock,
+    undo: contextlib.ExitStack,
+    received: Sequence[int],
+) -> Outcome:
+    try:
+        module = _import_afresh(built, undo)
+        accepted = inspect.signature(module.run_cli).parameters
+        extra = {"clock": clock} if "clock" in accepted else {}
+        code = module.run_cli(list(argv), **extra)
+    except SystemExit as stop:
+        return Outcome(_exit_code(stop, screen))
+    except Stopped as stop:
+        return Outcome(1, f"{stop}{_where(stop, built)}")
+    except BaseException as error:  # noqa: BLE001 - a broken step may raise anything at all
+        if not received:
+            screen.add("err", traceback.format_exc())
+        return Outcome(1, f"run_cli raised {type(error).__name__}: {error}")
     if not isinstance(code, int):
         return Outcome(1, f"run_cli returned {code!r} instead of an exit code")
     return Outcome(code)
 
 
-def _exit_code(stop: SystemExit) -> int:
+def _where(stop: Stopped, built: Built) -> str:
+    """The line of the program that was at work, as far as it can be told."""
+    frames = traceback.extract_tb(stop.__traceback__)
+    own = [frame for frame in frames if frame.filename.startswith(str(built.package_folder))]
+    return f" ({Path(own[-1].filename).name}:{own[-1].lineno}: {own[-1].line})" if own else ""
+
+
+def _exit_code(stop: SystemExit, screen: Screen) -> int:
     """What the interpreter makes of a SystemExit."""
     if stop.code is None:
         return 0
     if isinstance(stop.code, int):
         return stop.code
-    print(stop.code, file=sys.stderr)  # noqa: T201 - exactly what the interpreter does
+    screen.add("err", f"{stop.code}\n")
     return 1
 
 
@@ -261,14 +292,14 @@ def _streams(screen: Screen, lines: Sequence[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
-    """Raise Hung in the main thread after so many seconds, where the platform can."""
+    """Raise Stopped in the main thread after so many seconds, where the platform can."""
     usable = hasattr(signal, "SIGALRM") and threading.current_thread() is threading.main_thread()
     if not usable:
         yield
         return
 
     def stop(_number: int, _frame: FrameType | None) -> None:
-        raise Hung
+        raise Stopped(f"still running after {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)
