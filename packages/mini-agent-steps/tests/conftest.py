@@ -65,9 +65,10 @@ class Bench:
 
 
 @pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    """A copy of the template course, with a build cache of its own."""
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config) -> Bench:
+    """A copy of the template course, with a build cache of its own; mypy's all tests share."""
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv("MYPY_CACHE_DIR", str(pytestconfig.cache.mkdir("mypy")))
     root = tmp_path / "course"
     shutil.copytree(TEMPLATE, root, ignore=shutil.ignore_patterns("__pycache__"))
     return Bench(root)

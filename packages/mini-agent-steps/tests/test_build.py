@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,8 +14,6 @@ from mini_agent_steps import build as build_module
 from mini_agent_steps.build import CACHE_VARIABLE, build, build_into, cache_folder
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import Bench
 
     from mini_agent_steps.course import Course
@@ -127,6 +126,32 @@ def test_a_build_that_was_killed_leaves_nothing_that_is_used(bench: Bench) -> No
     os.utime(draft, (0, 0))
     build(bench.course, bench.source.snapshots)
     assert not draft.exists()
+
+
+def test_a_build_that_another_process_removed_first_is_no_trouble(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (first, _) = build(bench.course, bench.source.snapshots)
+    gone = first.folder.parent / "gone"
+    listed = [gone, first.folder]
+    monkeypatch.setattr(Path, "iterdir", lambda _: iter(listed))
+    build_module._forget_old(first.folder)
+    assert first.folder.is_dir()
+
+
+def test_a_user_without_a_home_builds_for_once(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def homeless() -> Path:
+        raise RuntimeError
+
+    removed: list[Path] = []
+    monkeypatch.setattr("atexit.register", lambda _, folder, **__: removed.append(folder))
+    monkeypatch.delenv(CACHE_VARIABLE)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    built = build(bench.course, bench.source.snapshots)
+    assert {item.folder.parent.parent for item in built} == set(removed)
 
 
 def test_many_processes_may_build_at_once(bench: Bench) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from mini_agent_steps.build import CACHE_VARIABLE, user_cache
 from mini_agent_steps.findings import CourseError
 from mini_agent_steps.lint import lint_course
+from mini_agent_steps.lint.tools import _mypy_cache
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import Bench
 
 
@@ -204,6 +206,16 @@ def test_code_that_only_a_later_step_uses_is_found(bench: Bench) -> None:
         "canonical/agent.py:49: step 'answer' has tool_results, which nothing uses before"
         " 'note-taking': mark it `# @step >=note-taking`"
     ) in found(bench)
+
+
+def test_what_the_type_checker_knows_is_kept_in_the_users_cache_or_for_once(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _mypy_cache(tmp_path) == Path(os.environ["MYPY_CACHE_DIR"])
+    monkeypatch.delenv("MYPY_CACHE_DIR")
+    assert _mypy_cache(tmp_path) == user_cache() / "mypy"
+    monkeypatch.setenv(CACHE_VARIABLE, str(bench.path("course.toml")))
+    assert _mypy_cache(tmp_path).parent == tmp_path
 
 
 def test_a_source_the_formatter_would_change_is_found(bench: Bench) -> None:

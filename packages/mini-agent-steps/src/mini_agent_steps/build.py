@@ -6,6 +6,8 @@ edited source can never run as old code and two processes never see each other's
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import hashlib
 import os
 import shutil
@@ -43,22 +45,32 @@ class Built:
 
 def cache_folder(course: Course) -> Path:
     """Where a course's snapshots are built: the user's cache, never the course's own folder."""
+    key = hashlib.sha256(str(course.root.resolve()).encode()).hexdigest()[:12]
+    return user_cache() / key
+
+
+def user_cache() -> Path:
+    """What is ours of the user's cache.
+
+    Raises:
+        RuntimeError: if the user has no home.
+    """
     base = os.environ.get(CACHE_VARIABLE) or os.environ.get("XDG_CACHE_HOME")
     home = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
-    key = hashlib.sha256(str(course.root.resolve()).encode()).hexdigest()[:12]
-    return Path(base or home) / "mini-agent-steps" / key
+    return Path(base or home) / "mini-agent-steps"
 
 
 def build(course: Course, snapshots: Iterable[Snapshot]) -> list[Built]:
     """Make every snapshot importable; return where each is and how many files were written.
 
-    Where the cache cannot be written, the snapshots go to a new temporary folder.
+    Where the cache cannot be written, the snapshots go to a temporary folder of this process.
     """
     wanted = list(snapshots)
     try:
         return [_keep(cache_folder(course), snapshot) for snapshot in wanted]
-    except OSError:
+    except (OSError, RuntimeError):  # RuntimeError: the user has no home
         instead = Path(tempfile.mkdtemp(prefix="mini-agent-steps-"))
+        atexit.register(shutil.rmtree, instead, ignore_errors=True)
         return [_keep(instead, snapshot) for snapshot in wanted]
 
 
@@ -128,5 +140,6 @@ def write_if_different(path: Path, text: str) -> bool:
 def _forget_old(folder: Path) -> None:
     """Remove builds of the same step that nobody has used for a day."""
     for other in folder.parent.iterdir():
-        if other != folder and time.time() - other.stat().st_mtime > _KEEP_SECONDS:
-            shutil.rmtree(other, ignore_errors=True)
+        with contextlib.suppress(OSError):  # another process removes them too
+            if other != folder and time.time() - other.stat().st_mtime > _KEEP_SECONDS:
+                shutil.rmtree(other)

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mini_agent_steps.build import build_into
+from mini_agent_steps.build import build_into, user_cache
 from mini_agent_steps.findings import Finding
 
 if TYPE_CHECKING:
@@ -127,16 +127,27 @@ def _lint(ruff: str, options: list[str], source: Source, out: Path) -> list[Find
     return findings
 
 
+def _mypy_cache(out: Path) -> Path:
+    """Where mypy keeps what it knows: as it is told, in the user's cache, else for this once."""
+    if told := os.environ.get("MYPY_CACHE_DIR"):
+        return Path(told).absolute()
+    try:
+        cache = user_cache() / "mypy"
+        cache.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):
+        return out / ".mypy_cache"
+    return cache if os.access(cache, os.W_OK) else out / ".mypy_cache"
+
+
 def _types(mypy: str, source: Source, out: Path) -> list[Finding]:
     packages = [snapshot.step.package for snapshot in source.snapshots]
-    cache = Path(tempfile.gettempdir()) / "mini-agent-steps-mypy"
     command = [
         mypy,
         "--strict",
         "--no-error-summary",
         "--hide-error-context",
         "--config-file=",
-        f"--cache-dir={cache}",
+        f"--cache-dir={_mypy_cache(out)}",
         *packages,
     ]
     findings = []
