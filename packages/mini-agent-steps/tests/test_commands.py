@@ -16,6 +16,7 @@ import pytest
 from mini_agent_steps import course as course_module
 from mini_agent_steps.__main__ import main
 from mini_agent_steps.arguments import parser
+from mini_agent_steps.build import CACHE_VARIABLE
 from mini_agent_steps.commands import jobs_for
 from mini_agent_steps.course import BUILT_IN
 from mini_agent_steps.course_file import load_course
@@ -63,6 +64,14 @@ def test_build_says_how_much_it_wrote(bench: Bench, capsys: Said) -> None:
     assert second.startswith("build: 2 snapshots, 9 files, 0 written, in ")
     assert steps(bench, "build", "--out", str(bench.root.parent / "out")) == 0
     assert (bench.root.parent / "out/step_answer/cli.py").is_file()
+
+
+def test_a_build_that_is_not_kept_is_told(
+    bench: Bench, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CACHE_VARIABLE, str(bench.path("course.toml")))
+    assert steps(bench, "build") == 0
+    assert "now removed: the cache cannot be written; name a folder" in capsys.readouterr().out
 
 
 def test_lint_prints_findings_and_figures(bench: Bench, capsys: Said) -> None:

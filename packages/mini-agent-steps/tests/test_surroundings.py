@@ -58,6 +58,15 @@ def test_a_full_disk_behind_the_output_is_one_line() -> None:
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder in use cannot be removed there")
+@pytest.mark.parametrize("words", ["run 1", "check"])
+def test_a_working_folder_that_is_gone_is_told(tmp_path: Path, words: str) -> None:
+    done = shell(f"mkdir {tmp_path}/gone; cd {tmp_path}/gone; rmdir {tmp_path}/gone; steps {words}")
+    assert done.returncode == 1
+    told = "the folder that this was started in is gone; go to another"
+    assert done.stderr == f"mini-agent-steps: {told}\n"
+
+
 def test_what_the_terminals_encoding_lacks_is_escaped() -> None:
     done = shell("steps diff 1", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")

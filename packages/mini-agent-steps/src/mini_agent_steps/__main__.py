@@ -45,8 +45,17 @@ def main(argv: Sequence[str]) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        print(f"mini-agent-steps: {error}", file=sys.stderr)
+        print(f"mini-agent-steps: {_told(error)}", file=sys.stderr)
         return 1
+
+
+def _told(error: OSError) -> str:
+    """What the system says; of a folder that is gone below our feet it says nothing."""
+    try:
+        Path.cwd()
+    except OSError:
+        return "the folder that this was started in is gone; go to another"
+    return str(error)
 
 
 def run() -> None:

@@ -74,6 +74,14 @@ def build(course: Course, snapshots: Iterable[Snapshot]) -> list[Built]:
         return [_keep(instead, snapshot) for snapshot in wanted]
 
 
+def is_cached(course: Course, built: Built) -> bool:
+    """Whether a build is still there when this process has ended."""
+    try:
+        return built.folder.is_relative_to(cache_folder(course))
+    except RuntimeError:
+        return False
+
+
 def _keep(cache: Path, snapshot: Snapshot) -> Built:
     """Put a snapshot into the cache, whole or not at all; mend one that was tampered with."""
     folder = cache / snapshot.step.package / snapshot.digest

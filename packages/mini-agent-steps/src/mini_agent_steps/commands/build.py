@@ -25,6 +25,8 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         built = build.build(course, source.snapshots)
         where = str(built[0].folder.parent.parent)
+        if not build.is_cached(course, built[0]):
+            where += ", now removed: the cache cannot be written; name a folder with --out"
     seconds = time.perf_counter() - started
     files = sum(len(item.snapshot.files) for item in built)
     written = sum(item.written for item in built)
