@@ -70,6 +70,13 @@ def test_an_edit_is_shown_once_on_the_page() -> None:
     assert "edited a.py" not in page
 
 
+def test_a_denied_call_is_not_shown_as_if_it_had_run_when_a_session_is_resumed() -> None:
+    history = edit(ToolResult("denied by the user: not now", is_error=True))
+    lines = recent_lines(history, Style(colour=False))
+    called = lines.index("● edit_file a.py")
+    assert lines[called + 1] == "  └ denied by the user: not now"
+
+
 def test_why_a_call_was_denied_can_be_read_without_opening_anything() -> None:
     page = to_html(edit(ToolResult("denied by the user: not now", is_error=True)), "s1")
     assert '<details class="failed" open>' in page

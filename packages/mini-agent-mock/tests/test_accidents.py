@@ -63,7 +63,7 @@ def test_turns_that_nobody_asked_for_fail(play: Play) -> None:
     client.ask()
     account = client.failure()
     assert "left_over: the track 'main' has turns that were never asked for:" in account
-    assert "turns[1], turns[2] (0 of 3 times) (1 were played)" in account
+    assert "turns[1], turns[2] (0 of 3 times) (1 played)" in account
 
 
 def test_a_repeated_turn_that_was_asked_for_too_rarely_fails(play: Play) -> None:
@@ -79,7 +79,7 @@ def test_left_over_turns_may_be_declared_optional(play: Play) -> None:
 
 def test_a_long_list_of_left_over_turns_is_cut(play: Play) -> None:
     account = play([{"text": "a"}] * 30).failure()
-    assert "turns[19] and 10 more (0 were played)" in account
+    assert "turns[19] and 10 more (0 played)" in account
 
 
 def test_an_unrouted_request_fails_and_says_why_each_track_refused(

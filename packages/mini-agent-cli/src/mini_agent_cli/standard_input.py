@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOST_BYTES = 4_000_000
+_CONTEXT_BEGINS = "\n\n<stdin>\n"
 PATIENCE = 3.0
 """How long a pipe may stay silent when there is a task already, in seconds."""
 
@@ -51,7 +52,12 @@ def read_context(
 
 def with_context(task: str, context: str) -> str:
     """Return the task together with its context."""
-    return f"{task}\n\n<stdin>\n{context}\n</stdin>" if context.strip() else task
+    return f"{task}{_CONTEXT_BEGINS}{context}\n</stdin>" if context.strip() else task
+
+
+def without_context(text: str) -> str:
+    """Return the task alone."""
+    return text.partition(_CONTEXT_BEGINS)[0]
 
 
 def _has_something(stdin: TextIO, patience: float) -> bool:

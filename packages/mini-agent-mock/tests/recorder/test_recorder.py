@@ -436,7 +436,7 @@ def test_the_command_says_its_address_and_ends_on_a_signal(
         command = [sys.executable, "-c", code, str(out), "--upstream", upstream.base_url]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
-            address = process.stdout.readline().split()[0]
+            address = process.stdout.readline().split()[-1]
             ask(address, "Hi")
             process.send_signal(number)
             said, _ = process.communicate(timeout=20)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mini_agent_cli.errors import UsageError
 from mini_agent_cli.folders import data_folder, make_own_folder, workspace_folder
+from mini_agent_cli.standard_input import without_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -142,7 +143,8 @@ def _beginning(lines: Iterable[bytes]) -> Beginning:
         message = _object(line)
         if message.get("role") != "user":
             return Beginning(title, has_reply=True)
-        title = title or " ".join(str(message.get("text", "")).split())[:_LONGEST_TITLE]
+        text = without_context(str(message.get("text", "")))
+        title = title or " ".join(text.split())[:_LONGEST_TITLE]
     return Beginning(title)
 
 

@@ -75,7 +75,7 @@ def left_over(cursor: Cursor, places: Sequence[str]) -> str:
     more = f" and {len(places) - _MAX_LISTED} more" if len(places) > _MAX_LISTED else ""
     return (
         f"the track {cursor.track.name!r} has turns that were never asked for: {listed}{more}"
-        f" ({cursor.taken} were played)"
+        f" ({cursor.taken} played)"
     )
 
 

@@ -156,7 +156,7 @@ def run(arguments: argparse.Namespace) -> int:
     }
     try:
         with recorder:
-            say(f"{recorder.base_url} records {arguments.upstream}; Ctrl-C ends it")
+            say(f"mini-agent-mock: recording {arguments.upstream} at {recorder.base_url}")
             stop.wait()
     finally:
         for number, handler in previous.items():
@@ -174,7 +174,7 @@ def run(arguments: argparse.Namespace) -> int:
     if turns:
         say(f"{turns} turn{'' if turns == 1 else 's'} in {arguments.out}")
     else:
-        say(f"nothing was recorded; {arguments.out} is as it was")
+        say(f"nothing was recorded, and nothing written to {arguments.out}")
     return 0
 
 

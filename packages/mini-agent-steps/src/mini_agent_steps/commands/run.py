@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from mini_agent_steps.build import Built, build
 from mini_agent_steps.commands import course_of, wants_colour
 from mini_agent_steps.diff import BOLD, DIM
-from mini_agent_steps.findings import UsageError, did_you_mean
+from mini_agent_steps.findings import UsageError, counted, did_you_mean
 from mini_agent_steps.narrate import Painter, changes, command_line, wire
 from mini_agent_steps.proof.scenario import Run, Scenario, fill_in
 from mini_agent_steps.proof.scenario_file import load_scenarios
@@ -139,6 +139,6 @@ def _show(built: Built, scenario: Scenario, folders: Folders) -> list[str]:
         print(line)
     found = complaints(scenario, seen, folders.tokens)
     if not found:
-        counted = len(seen.requests)
-        print(paint(f"\nas promised; the event log of this run had {counted} requests", DIM))
+        asked = counted(len(seen.requests), "request")
+        print(paint(f"\nas promised; the event log of this run had {asked}", DIM))
     return found
