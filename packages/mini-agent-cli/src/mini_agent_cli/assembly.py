@@ -33,7 +33,7 @@ class Service:
         if not key:
             raise CliError(
                 "no API key: set ANTHROPIC_API_KEY, or see the program at work without one: "
-                "mini-agent --demo"
+                "mini-agent --demo (another model: --model or ANTHROPIC_MODEL)"
             )
         return cls(key, env.get("ANTHROPIC_BASE_URL", "").strip() or None)
 
