@@ -26,7 +26,7 @@ COURSES = "*/canonical/*"
 
 # Measured by `coverage` only: these tests start hundreds of processes, and coverage makes
 # each one's import of the SDK half as slow again.
-COVERED_BY_NAME = ("core", "cli", "steps")
+COVERED_BY_NAME = ("cli", "steps")
 
 # What `bench` measures ours against, besides bare loops and bare interpreters.
 BENCH_PEERS = ("pydantic-ai-slim[anthropic]", "mini-swe-agent", "llm")

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture
-def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def release(tmp_path: Path) -> ModuleType:
     """The release script, working on a small repository of its own."""
     repository = tmp_path / "repository"
     package = repository / "packages" / "mini-agent-mock"
@@ -26,13 +26,13 @@ def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     (repository / "scripts").mkdir()
     script = repository / "scripts" / "release.py"
     script.write_bytes((ROOT / "scripts" / "release.py").read_bytes())
+    (repository / ".gitignore").write_bytes((ROOT / ".gitignore").read_bytes())
     for arguments in (
         ["init", "--quiet"],
         ["add", "."],
         ["-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "--quiet", "-m", "x"],
     ):
         subprocess.run(["git", *arguments], cwd=repository, check=True)
-    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     spec = importlib.util.spec_from_file_location("release_under_test", script)
     assert spec is not None
     assert spec.loader is not None
