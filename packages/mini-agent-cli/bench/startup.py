@@ -250,7 +250,9 @@ def main() -> int:
     parser.add_argument("--install", action="store_true")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    peers = installed(options.peers, install_missing=options.install)
+    # The programs are started in another folder than this one.
+    folder = options.peers and options.peers.resolve()
+    peers = installed(folder, install_missing=options.install)
     missing = [peer.name for peer in PEERS if peer not in peers]
     tables = []
     with tempfile.TemporaryDirectory() as scratch:

@@ -204,7 +204,7 @@ def test_a_log_that_is_lost_on_the_way_fails_the_run_once_and_stops_nobody(
     replies = [client.ask().status, client.ask(stream=True).status]
     client.engine.close()
     assert replies == [200, 200]
-    lost = f"log at request 2: cannot write the event log {log}: it was removed meanwhile"
+    lost = f"log: cannot write the event log {log}: it was removed meanwhile"
     assert client.failure().count(f"{lost}; nothing more is logged") == 1
     assert len(client.engine.failures()) == 1
 

@@ -6,6 +6,7 @@ import base64
 import contextlib
 import json
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, quote, quote_plus, unquote
 
@@ -126,6 +127,7 @@ class Redactor:
         return text
 
 
+@lru_cache(maxsize=1_000)
 def _is_telling(name: str) -> bool:
     """Whether a secret stands under this name, and not how many tokens or tries there are."""
     return bool(_TELLING.search(name)) and not _COUNTING.search(name)
@@ -139,8 +141,11 @@ def _replaced(found: re.Match[str]) -> str:
 def told_beside(body: Mapping[str, Any] | None) -> Iterator[str]:
     """Every text of a request that stands right under a telling name, beside the conversation."""
     for name, value in (body or {}).items():
-        if isinstance(value, (str, dict, list)) and name not in _CONVERSATION:
-            yield from _told({name: value})
+        if isinstance(value, str):
+            if _is_telling(name):
+                yield value
+        elif isinstance(value, (dict, list)) and name not in _CONVERSATION:
+            yield from _told(value)
 
 
 def _credentials(name: str, value: str) -> Iterator[str]:

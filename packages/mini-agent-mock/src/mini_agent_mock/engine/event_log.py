@@ -20,7 +20,7 @@ from mini_agent_mock.secrets import Redactor, told_beside
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from mini_agent_mock.http import HttpRequest
 
@@ -90,26 +90,29 @@ class LoggedRequest:
         if len(self.writes) < _MAX_WRITES:
             self.writes.append((now - self.replied_at, size, events))
 
-    def request_line(self) -> str:
-        """The `request` line of the log."""
-        retry_of = "null" if self.retry_of is None else self.retry_of
+    def opening_lines(self) -> str:
+        """The `request` line and the `reply` line, parted by a line end.
+
+        `message` is the finished message, `error` the error envelope.
+        """
         redactor = self.redactor
+        lines = self._opening(redactor, _as_sent)
+        if redactor.finds(lines):
+            return self._opening(redactor, lambda value, _: _to_line(redactor.clean(value)))
+        return lines
+
+    def _opening(self, redactor: Redactor, inlined: Callable[[Any, bytes | None], str]) -> str:
+        key = "error" if self.status >= 400 else "message"
+        retry_of = "null" if self.retry_of is None else self.retry_of
         return (
             f'{{"record":"request","n":{self.n},"at":{self.at:.6f},{self._head(redactor)},'
             f'"size":{len(self.request.body)},"purpose":"{self.purpose}",'
             f'"track":{_quoted(self.track)},"turn":{_quoted(self.turn)},'
             f'"retry":{self.retry},"retry_of":{retry_of},"replayed":{_TRUTH[self.replayed]},'
-            f'"body":{_inlined(self.body, self.request.body, redactor)}}}'
-        )
-
-    def reply_line(self) -> str:
-        """The `reply` line; `message` is the finished message, `error` the error envelope."""
-        key = "error" if self.status >= 400 else "message"
-        return (
+            f'"body":{inlined(self.body, self.request.body)}}}\n'
             f'{{"record":"reply","n":{self.n},"at":{self.replied_at:.6f},"status":{self.status},'
             f'"request_id":"{self.request_id}","stream":{_TRUTH[self.streamed]},'
-            f'"fault":{_quoted(self.fault)},'
-            f'"{key}":{_inlined(self.answer, self.raw_answer, self.redactor)}}}'
+            f'"fault":{_quoted(self.fault)},"{key}":{inlined(self.answer, self.raw_answer)}}}'
         )
 
     def sent_line(self) -> str:
@@ -122,8 +125,7 @@ class LoggedRequest:
 
     def lines(self) -> Iterator[str]:
         """Every line of this exchange so far."""
-        yield self.request_line()
-        yield self.reply_line()
+        yield from self.opening_lines().split("\n")
         if self.outcome is not None:
             yield self.sent_line()
 
@@ -140,7 +142,6 @@ class LoggedRequest:
 
 
 _to_line = json.JSONEncoder(separators=(",", ":")).encode
-_OF_OTHER_WRITERS = (b"\n", b"\r", b"\\u00", b"\\/")
 _TRUTH = ("false", "true")
 
 
@@ -172,19 +173,20 @@ def _head_line(
     return _to_line(head)[1:-1]
 
 
-def _inlined(value: Any, raw: bytes | None, redactor: Redactor) -> str:
-    """A value as JSON in one line, without keys.
+def _as_sent(value: Any, raw: bytes | None) -> str:
+    """A value as JSON in one line: the very bytes where they are known to be that already.
 
-    The very bytes where they are known to be that already: not where they have more escapes
-    than ours, since a key would not be found in them.
+    Not where they have more escapes than ours, since a key would not be found in them.
     """
     if value is None:
         return "null"
-    if raw is None or any(mark in raw for mark in _OF_OTHER_WRITERS):
-        line = _to_line(value)
-    else:
-        line = raw.decode()
-    return _to_line(redactor.clean(value)) if redactor.finds(line) else line
+    return _to_line(value) if raw is None or _is_of_another_writer(raw) else raw.decode()
+
+
+def _is_of_another_writer(raw: bytes) -> bool:
+    if b"\n" in raw or b"\r" in raw:
+        return True
+    return b"\\" in raw and (b"\\u00" in raw or b"\\/" in raw)
 
 
 class EventLog:
@@ -228,7 +230,7 @@ class EventLog:
     def replied(self, exchange: LoggedRequest) -> None:
         """Write the `request` and `reply` lines of an exchange; they leave with the next flush."""
         if self._file is not None:
-            self._file.write(f"{exchange.request_line()}\n{exchange.reply_line()}\n")
+            self._file.write(exchange.opening_lines() + "\n")
             self._note_loss(exchange.n)
 
     def ended(self, exchange: LoggedRequest) -> None:

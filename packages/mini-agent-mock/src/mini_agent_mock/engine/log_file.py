@@ -43,7 +43,6 @@ class LogFile:
         if self._file is not None:
             try:
                 self._file.flush()
-                _refuse_removed(self._file)
             except OSError as error:
                 self._lose(error)
 
@@ -52,7 +51,10 @@ class LogFile:
         self.flush()
         if self._file is not None:
             try:
+                has_a_name = os.fstat(self._file.fileno()).st_nlink > 0
                 self._file.close()  # where a network's disk says that it is full
+                if not has_a_name:
+                    raise OSError(errno.ENOENT, "it was removed meanwhile")
             except OSError as error:
                 self.lost = self._why(error)
             self._file = None
@@ -66,9 +68,3 @@ class LogFile:
 
     def _why(self, error: OSError) -> str:
         return f"cannot write the event log {self._path}: {error.strerror}"
-
-
-def _refuse_removed(file: IO[str]) -> None:
-    """What is written to a file that has no name any more is lost as well."""
-    if os.fstat(file.fileno()).st_nlink == 0:
-        raise OSError(errno.ENOENT, "it was removed meanwhile")
