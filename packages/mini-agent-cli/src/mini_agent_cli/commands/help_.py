@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from mini_agent_cli.repl.conversation import Conversation
 
 _KEYS = (
-    "Enter sends · Alt-Enter starts a new line · Ctrl-R searches what you said · @ completes paths",
+    "Enter sends · Alt-Enter starts a new line · @ completes paths",
+    "Ctrl-R searches what you said · Ctrl-Z suspends",
     "Ctrl-C stops the agent, a second time leaves · Ctrl-D on an empty line leaves",
     "A line that begins with // is sent to the agent with one slash less",
-    "Ctrl-Z suspends",
 )
 _INDENT = 28
 _NARROW = 70
