@@ -342,7 +342,7 @@ def test_commands_tell_what_they_know(place: Place, serve: Serve, open_terminal:
         ("/cost", "limit: $1.00"),
         ("/undo", "there is nothing to undo"),
         ("/resume", "no other session"),
-        ("/export AGENTS.md", "is there already; name another file"),
+        ("/export AGENTS.md", "name another file"),
         ("/export ~/x.md", "there is no home folder"),
         ("/compact", "not compacted"),
         ("/export x.pdf", "an export ends in"),
