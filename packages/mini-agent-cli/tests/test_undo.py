@@ -97,15 +97,36 @@ def test_what_is_as_it_was_already_is_said(place: Place) -> None:
 def test_what_could_not_be_captured_is_said(place: Place) -> None:
     workspace = place.workspace
     (workspace / "large").write_bytes(b"x" * (LARGEST_FILE + 1))
-    (workspace / "link").symlink_to("large")
+    os.mkfifo(workspace / "pipe")
     git = {"GIT_AUTHOR_NAME": "n", "GIT_AUTHOR_EMAIL": "e", **os.environ}
     subprocess.run(["git", "init", "-q"], cwd=workspace, env=git, check=True)
-    change(place, shell("echo y > large; rm link; git branch -m other; echo z > small"))
+    change(place, shell("echo y > large; rm pipe; git branch -m other; echo z > small"))
     told = place.run("undo").out
     assert "not captured, so not put back: large" in told
-    assert "not captured, so not put back: link" in told
+    assert "not captured, so not put back: pipe" in told
     assert "not captured, so not put back: .git" in told
     assert not (workspace / "small").exists()
+
+
+@pytest.mark.parametrize("leads_to", ["file", "folder", "nowhere"])
+@pytest.mark.parametrize("done", ["rm link", "ln -sfn other link", "rm link; echo x > link"])
+def test_a_link_that_a_command_changed_leads_there_again(
+    place: Place, leads_to: str, done: str
+) -> None:
+    (place.workspace / "file").write_text("mine\n")
+    (place.workspace / "folder").mkdir()
+    link = place.workspace / "link"
+    link.symlink_to(leads_to)
+    change(place, shell(done))
+    assert (place.run("undo").out, str(link.readlink())) == ("put back: link\n", leads_to)
+    assert (place.workspace / "file").read_text() == "mine\n"
+
+
+def test_a_new_link_to_a_folder_is_removed_and_the_folder_is_not(place: Place) -> None:
+    (place.workspace / "folder").mkdir()
+    change(place, shell("ln -s folder link"))
+    assert place.run("undo").out == "removed, it was new: link\n"
+    assert (place.workspace / "folder").is_dir()
 
 
 def test_folders_of_made_things_are_left_alone(place: Place) -> None:
@@ -132,7 +153,7 @@ def test_what_is_no_regular_file_is_never_read(place: Place, made: str) -> None:
     assert (place.workspace / "f").read_text() == "x"
 
 
-@pytest.mark.parametrize("put", ["ln -s ro t", "mkdir t"])
+@pytest.mark.parametrize("put", ["ln -s ro t", "mkdir t", "mkdir t; echo x > t/x"])
 def test_a_file_that_the_run_replaced_is_put_back(place: Place, put: str) -> None:
     (place.workspace / "t").write_text("mine\n")
     (place.workspace / "ro").write_text("other\n")

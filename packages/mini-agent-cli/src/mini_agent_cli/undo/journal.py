@@ -31,19 +31,26 @@ class FileState:
     mode: int
 
 
+@dataclass(frozen=True, slots=True)
+class LinkState:
+    """Where a link leads."""
+
+    target: str
+
+
 @dataclass(slots=True)
 class RecordedRun:
     """What one run changed.
 
     Attributes:
-        before: per path what the file was; None where there was none.
+        before: per path what was there; None where there was nothing.
         after: per path its mark (``look.mark_of``) when a tool had last changed it; None where
             there was no file. A path that the program did not live to look at again is missing.
         missed: what could not be captured, in words for the user.
     """
 
     id: str
-    before: dict[str, FileState | None] = field(default_factory=dict)
+    before: dict[str, FileState | LinkState | None] = field(default_factory=dict)
     after: dict[str, str | None] = field(default_factory=dict)
     missed: list[str] = field(default_factory=list)
 
@@ -80,9 +87,7 @@ class Journal:
         for entry in self._entries():
             run = runs.setdefault(str(entry.get("run")), RecordedRun(str(entry.get("run"))))
             if "path" in entry:
-                digest = entry.get("digest")
-                state = FileState(digest, entry["mode"]) if digest is not None else None
-                run.before.setdefault(entry["path"], state)
+                run.before.setdefault(entry["path"], _state(entry))
             run.missed.extend(entry.get("missed", ()))
             run.after.update(entry.get("after", {}))
             if entry.get("undone"):
@@ -120,3 +125,11 @@ class Journal:
 
     def _object(self, digest: str) -> Path:
         return self.folder / "objects" / digest
+
+
+def _state(entry: Mapping[str, Any]) -> FileState | LinkState | None:
+    if entry.get("link") is not None:
+        return LinkState(entry["link"])
+    if entry.get("digest") is not None:
+        return FileState(entry["digest"], entry["mode"])
+    return None

@@ -42,7 +42,7 @@ def mark_of(path: Path) -> str | None:
     try:
         mode = path.lstat().st_mode
         if stat.S_ISLNK(mode):
-            return f"link {path.readlink()}"
+            return link_mark(str(path.readlink()))
     except OSError:
         return None
     try:
@@ -54,3 +54,8 @@ def mark_of(path: Path) -> str | None:
 def file_mark(digest: str, mode: int) -> str:
     """Return the mark of a regular file with this content and mode."""
     return f"{digest} {mode:o}"
+
+
+def link_mark(target: str) -> str:
+    """Return the mark of a link that leads there."""
+    return f"link {target}"

@@ -80,6 +80,8 @@ class Recorder:
             if old is None:
                 if not before.truncated:
                     self._keep(path, None, None)
+            elif old.link is not None:
+                self._keep(path, None, None, link=old.link)
             elif old.content is None:
                 missed.append(f"{path}: too large, or no ordinary file")
             else:
@@ -92,13 +94,15 @@ class Recorder:
         if missed:
             self._journal.append({"run": self._run, "missed": missed})
 
-    def _keep(self, path: str, old: bytes | None, mode: int | None) -> None:
+    def _keep(
+        self, path: str, old: bytes | None, mode: int | None, *, link: str | None = None
+    ) -> None:
         with self._lock:
             if path in self._touched:
                 return
             digest = self._journal.keep(old) if old is not None else None
             entry = {"run": self._run, "path": path, "digest": digest, "mode": mode}
-            self._journal.append(entry)
+            self._journal.append(entry if link is None else {**entry, "link": link})
             self._touched.add(path)
 
 

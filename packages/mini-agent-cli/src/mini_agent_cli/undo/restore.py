@@ -9,8 +9,8 @@ from mini_agent_cli.atomic_file import write_atomically
 from mini_agent_cli.errors import CliError
 from mini_agent_cli.permissions.paths import path_in_workspace
 from mini_agent_cli.render.escape import visible
-from mini_agent_cli.undo.journal import FileState, Journal
-from mini_agent_cli.undo.look import file_mark, mark_of
+from mini_agent_cli.undo.journal import FileState, Journal, LinkState
+from mini_agent_cli.undo.look import file_mark, link_mark, mark_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +46,8 @@ def undo_last(env: Mapping[str, str], workspace: Path) -> Undone:
         raise CliError("there is nothing to undo in this folder")
     run = runs[-1]
     told, whole = [], True
-    for path, state in run.before.items():
+    # What is new goes first: it may lie in a folder that stands where a file was.
+    for path, state in sorted(run.before.items(), key=lambda item: item[1] is not None):
         try:
             told.append(f"{_put_back(path, state, run, journal, workspace)}: {visible(path)}")
         except _CannotPutBack as why:
@@ -61,30 +62,53 @@ def undo_last(env: Mapping[str, str], workspace: Path) -> Undone:
 
 
 def _put_back(
-    path: str, state: FileState | None, run: RecordedRun, journal: Journal, workspace: Path
+    path: str,
+    state: FileState | LinkState | None,
+    run: RecordedRun,
+    journal: Journal,
+    workspace: Path,
 ) -> str:
     target = workspace / path
     parent = path.rpartition("/")[0] or "."
     if path_in_workspace(parent, workspace) != parent:
         raise _CannotPutBack("its folder is now a link")
     now = mark_of(target)
-    if now == (file_mark(state.digest, state.mode) if state is not None else None):
+    if now == _mark(state):
         return "already as it was"
     if path in run.after and now != run.after[path]:
         return "left as it is, it was changed since"
     if path not in run.after and now is not None:
         raise _CannotPutBack("the run was killed, so this may be your own work since")
     try:
-        if state is None:
-            target.unlink()
-            return "removed, it was new"
-        content = journal.content(state.digest)
-        if target.is_dir() and not target.is_symlink():
-            target.rmdir()  # refuses a folder with something in it
-        # The project's folders are not the program's own: they get the modes of the user's.
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(target, content)
-        target.chmod(state.mode)
+        match state:
+            case None:
+                target.unlink()
+                return "removed, it was new"
+            case LinkState():
+                _make_room(target)
+                target.unlink(missing_ok=True)
+                target.symlink_to(state.target)
+            case FileState():
+                content = journal.content(state.digest)
+                _make_room(target)
+                write_atomically(target, content)
+                target.chmod(state.mode)
     except OSError as error:
         raise _CannotPutBack(error.strerror or str(error)) from error
     return "put back"
+
+
+def _make_room(target: Path) -> None:
+    if target.is_dir() and not target.is_symlink():
+        target.rmdir()  # refuses a folder with something in it
+    # The project's folders are not the program's own: they get the modes of the user's.
+    target.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _mark(state: FileState | LinkState | None) -> str | None:
+    match state:
+        case FileState(digest, mode):
+            return file_mark(digest, mode)
+        case LinkState(target):
+            return link_mark(target)
+    return None

@@ -27,11 +27,15 @@ MOST_FILES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A file as it was seen; ``content`` is None if it was too large, or no regular file."""
+    """A file as it was seen; ``content`` is None if it was too large, or no regular file.
+
+    ``link`` is where a link leads.
+    """
 
     signature: tuple[int, int, int, int, int]
     mode: int
     content: bytes | None = None
+    link: str | None = None
 
 
 @dataclass(slots=True)
@@ -56,7 +60,8 @@ def scan(workspace: Path, *, contents: bool, earlier: Scan | None = None) -> Sca
     known = earlier.files if earlier is not None else {}
     for folder, folders, names in os.walk(workspace):
         folders[:] = sorted(name for name in folders if name not in LEFT_OUT)
-        for name in sorted(names):
+        links = [name for name in folders if Path(folder, name).is_symlink()]
+        for name in sorted([*names, *links]):
             if len(result.files) >= MOST_FILES:
                 result.truncated = True
                 return result
@@ -78,6 +83,8 @@ def _look(path: Path, known: Seen | None, *, contents: bool, room: int) -> Seen 
         mode = stat.S_IMODE(status.st_mode)
         if known is not None and known.signature == signature:
             return known
+        if contents and stat.S_ISLNK(status.st_mode):
+            return Seen(signature, mode, link=str(path.readlink()))
         if not contents or not stat.S_ISREG(status.st_mode):
             return Seen(signature, mode)
         if status.st_size > min(LARGEST_FILE, room):
