@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import io
+import os
 import resource
 import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mini_agent_cli.agent_kit import build_kit
+from mini_agent_cli.agent_kit import AgentKit, build_kit
 from mini_agent_cli.assembly import Parts, Service
 from mini_agent_cli.commands.command import Command
 from mini_agent_cli.host import Host
 from mini_agent_cli.render.style import Style
+from mini_agent_cli.repl import conversation
 from mini_agent_cli.repl.conversation import Conversation
 from mini_agent_cli.repl.left import Left
 from mini_agent_cli.repl.plain import PlainScreen
@@ -95,25 +97,28 @@ class Talk:
             recorder=Recorder(env, workspace) if keeps else None,
         )
 
-    def hold(self, *steps: str | Callable[[], object]) -> str:
-        """Send the texts and call the functions, in order; return all that was shown."""
-        return asyncio.run(self._hold(steps))
+    def hold(self, *steps: str | Callable[[], object], code: int = 0) -> str:
+        """Send the texts and call the functions, in order; return all that was shown.
 
-    async def _hold(self, steps: Sequence[str | Callable[[], object]]) -> str:
+        A step that ends the conversation with another code than 0 is the last.
+        """
+        assert asyncio.run(self._hold(steps if code else (*steps, "/quit"))) == code
+        return self.out.getvalue()
+
+    async def _hold(self, steps: Sequence[str | Callable[[], object]]) -> int:
         calls = [step for step in steps if not isinstance(step, str)]
         texts = [step if isinstance(step, str) else "/call" for step in steps]
 
         async def call(_talk: Conversation, _argument: str) -> None:
             calls.pop(0)()
 
-        self.screen = ScriptedScreen(self.host, [*texts, "/quit"])
+        self.screen = ScriptedScreen(self.host, texts)
         store = self.store if self.kit.session is not None else None
-        talk = Conversation(
+        self.talk = talk = Conversation(
             self.kit, self.screen, self.host, store, lambda _: self.client, self.kit.redact
         )
         talk.commands = {**talk.commands, "call": Command("call", "a step of the test", call)}
-        assert await talk.hold(asyncio.ensure_future(self.screen.read())) == 0
-        return self.out.getvalue()
+        return await talk.hold(asyncio.ensure_future(self.screen.read()))
 
 
 def test_a_command_that_fails_ends_nothing(place: Place) -> None:
@@ -208,3 +213,21 @@ def test_a_conversation_that_keeps_nothing_undoes_nothing_of_another(place: Plac
     shown = Talk(place, keeps=False).hold("/undo", "/export")
     assert "nothing of this conversation can be undone" in shown
     assert "is there already" in shown
+
+
+def test_a_signal_ends_a_conversation_whose_parts_do_not_let_go(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[int] = []
+
+    async def close(_kit: AgentKit) -> None:
+        async with asyncio.timeout(5):
+            while not ended:  # noqa: ASYNC110  # what ends it ends a real process
+                await asyncio.sleep(0.01)
+
+    monkeypatch.setattr(conversation, "GRACE", 0.01)
+    monkeypatch.setattr(os, "_exit", ended.append)
+    monkeypatch.setattr(AgentKit, "close", close)
+    talk = Talk(place, "Hello.")
+    talk.hold("hi", lambda: talk.talk.end(143), code=143)
+    assert ended == [143]
